@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace hearsay {
+
+/// What a random stream is for. Streams of different purposes are independent.
+enum class Purpose : std::uint8_t {
+  kGraph = 1,
+  kPartition,
+  kShuffle,
+  kAugment,
+  kDropout,
+  kRounding,   ///< stochastic rounding and random selection in compressors
+  kInit,       ///< initial models
+  kProblem,    ///< made-up data
+  kNoise,      ///< gradient noise
+  kLink,       ///< simulated networks
+  kTest,
+};
+
+/// A counter-based random stream: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011).
+///
+/// The stream is a pure function of (seed, purpose, peer, round); its words can be read in any order
+/// with `word(index)`, or one after the other with `next()` and the draws built on it. So a run is a
+/// function of its config and seed, whatever the number of threads or processes, and resuming needs
+/// no generator state beyond the round number.
+class Random {
+ public:
+  Random(std::uint64_t seed, Purpose purpose, std::uint32_t peer = 0, std::uint32_t round = 0);
+
+  /// Words 4*block .. 4*block+3 of the stream. block < 2^48.
+  std::array<std::uint32_t, 4> words(std::uint64_t block) const;
+
+  /// The index-th word of the stream; does not move the cursor.
+  std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
+
+  /// The word under the cursor, which then moves on.
+  std::uint32_t next();
+
+  /// Uniform in [0, 1) with 53 random bits (two words).
+  double uniform();
+
+  /// Uniform in {0, ..., n-1}, without bias. n > 0.
+  std::uint64_t below(std::uint64_t n);
+
+  /// Standard normal (Box-Muller, two uniforms a draw).
+  double normal();
+
+ private:
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 4> counter_;
+  std::uint64_t cursor_ = 0;
+  std::array<std::uint32_t, 4> cache_{};
+};
+
+/// A word as a float in [0, 1) with 24 random bits.
+constexpr float to_unit_float(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
+
+}  // namespace hearsay

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace hearsay {
+
+/// A fixed set of worker threads for loops whose iterations are independent.
+///
+/// Determinism: an iteration must not depend on another, so results do not depend on the number of
+/// threads. An exception thrown by an iteration is rethrown by `run` (the one of the lowest index).
+class ThreadPool {
+ public:
+  /// `threads` >= 1, the calling thread included; 1 starts none.
+  explicit ThreadPool(std::size_t threads);
+  ~ThreadPool();
+
+  std::size_t threads() const;
+
+  /// Call body(0) .. body(count - 1), each once, in any order, and return when all are done.
+  /// Calls from inside a body run serially.
+  void run(std::size_t count, const std::function<void(std::size_t)>& body);
+
+ private:
+  struct Workers;
+  std::unique_ptr<Workers> workers_;
+};
+
+}  // namespace hearsay

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearsay/graph/schedule.h"
+
+namespace hearsay::graph {
+
+/// What a graph is worth. For a changing graph all spectral facts are of the product of W over one
+/// period, P = W(k-1) ... W(0), and the yes/no facts of every matrix in it.
+struct Facts {
+  std::size_t peers = 0;
+  std::size_t period = 1;           ///< matrices in one period
+  bool strongly_connected = false;  ///< jointly, over the period
+  bool column_stochastic = false;
+  bool row_stochastic = false;
+  bool doubly_stochastic = false;
+  bool symmetric = false;
+  double rho = 0;             ///< ||P - 11'/n||_2
+  double second_modulus = 0;  ///< second largest |eigenvalue| of P
+  double lambda_min = 0;      ///< smallest eigenvalue of W; only if symmetric, else 0
+  std::vector<double> perron;      ///< n times the Perron vector of P: what push-sum weights tend to
+  std::size_t rounds_to_1e3 = 0;   ///< rounds until the spread of a random vector (push-sum) is 1e-3 of the first
+  std::size_t min_out_degree = 0, max_out_degree = 0;
+  double messages_per_round = 0;   ///< mean over the period
+};
+
+/// Which facts to compute: the cheap ones only, or also the spectral ones.
+enum class Depth { kProperties, kSpectral };
+
+Facts facts_of(const Schedule& schedule, Depth depth = Depth::kSpectral);
+
+}  // namespace hearsay::graph

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/core/spec.h"
+#include "hearsay/graph/weights.h"
+
+namespace hearsay::graph {
+
+/// Who may talk to whom, round by round.
+///
+/// `phase(round, epoch)` numbers the stretches in which W stays the same: algorithms that keep a copy of
+/// a neighbour's model start over when it changes. Immutable and safe to share between threads, but for
+/// `at`, which may cache.
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+
+  virtual std::size_t peers() const = 0;
+
+  /// W of that round. The reference is valid until the next call.
+  virtual const Weights& at(std::uint64_t round, std::uint64_t epoch) = 0;
+
+  virtual std::uint64_t phase(std::uint64_t round, std::uint64_t epoch) const = 0;
+
+  /// The matrices of one period, in order: one for a static graph. For graphs drawn anew each round,
+  /// the first few draws: facts are then of that sample.
+  virtual std::vector<Weights> period() const = 0;
+
+  bool is_static() const { return change() == Change::kNever; }
+
+  enum class Change { kNever, kPhases, kEveryRound };
+  virtual Change change() const = 0;
+};
+
+/// What a spec needs besides its text.
+struct GraphContext {
+  std::size_t peers = 0;   ///< 0: what the spec itself implies (torus:4x4), or 4
+  std::uint64_t seed = 0;  ///< of random graphs
+};
+
+/// One row of the registry.
+struct Entry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Schedule> (*make)(const Arguments&, const GraphContext&);
+};
+
+std::span<const Entry> registry();
+
+/// make_schedule("ring:directed", {.peers = 5}). Throws InvalidArgument: unknown names, sizes that do
+/// not fit ("[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop --peers"),
+/// unreadable files, graphs that are not (jointly) strongly connected.
+std::unique_ptr<Schedule> make_schedule(std::string_view spec, const GraphContext& context);
+
+}  // namespace hearsay::graph

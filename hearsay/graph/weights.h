@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hearsay::graph {
+
+/// One directed edge: `receiver` uses what `sender` sent with `weight` = W[receiver][sender].
+struct Edge {
+  std::uint32_t sender = 0;
+  std::uint32_t receiver = 0;
+  double weight = 0;
+
+  bool operator==(const Edge&) const = default;
+};
+
+/// The mixing matrix W of one round, sparse. Row = receiver, column = sender; column-stochastic means
+/// that each sender splits its mass. The diagonal is what a sender keeps: 1 - the sum of its out-edges,
+/// so columns sum to 1 by construction. Immutable.
+class Weights {
+ public:
+  Weights() = default;
+
+  /// Edges in any order, each pair once, no self-loops, weights > 0. Throws InvalidArgument otherwise,
+  /// and if a sender gives away all it has or more (the diagonal must stay positive).
+  Weights(std::size_t peers, std::vector<Edge> edges);
+
+  std::size_t peers() const { return self_.size(); }
+  std::size_t edge_count() const { return by_receiver_.size(); }
+
+  std::span<const Edge> into(std::size_t receiver) const;   ///< senders ascending
+  std::span<const Edge> out_of(std::size_t sender) const;   ///< receivers ascending
+  std::span<const Edge> edges() const { return by_receiver_; }  ///< receivers, then senders ascending
+  double self(std::size_t peer) const { return self_[peer]; }
+
+  /// y = W x. x and y must not overlap.
+  void multiply(std::span<const double> x, std::span<double> y) const;
+  /// y = W' x.
+  void multiply_transposed(std::span<const double> x, std::span<double> y) const;
+
+ private:
+  std::vector<Edge> by_receiver_, by_sender_;
+  std::vector<std::size_t> receiver_begin_, sender_begin_;
+  std::vector<double> self_;
+};
+
+}  // namespace hearsay::graph

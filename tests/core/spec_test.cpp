@@ -1,0 +1,85 @@
+#include "hearsay/core/spec.h"
+
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/registry.h"
+
+namespace hearsay {
+namespace {
+
+constexpr Parameter kParameters[] = {
+    {"keep", "0.01", "(0, 1]", "fraction of entries sent"},
+    {"scope", "layer", "layer|model", "what the fraction is taken of"},
+    {"count", "3", "[1, 9]", "how many"},
+};
+
+std::string message_of(auto action) {
+  try {
+    action();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Arguments, FallBackToTheTable) {
+  const Arguments arguments("topk", kParameters);
+  EXPECT_EQ(arguments.name(), "topk");
+  EXPECT_EQ(arguments.number_in_range("keep"), 0.01);
+  EXPECT_EQ(arguments.choice("scope"), 0u);
+  EXPECT_FALSE(arguments.given("keep"));
+}
+
+TEST(Arguments, TakeBareValuesByPlaceAndOthersByKey) {
+  const Arguments arguments("topk:0.5,count=2,scope=model", kParameters);
+  EXPECT_EQ(arguments.number_in_range("keep"), 0.5);
+  EXPECT_EQ(arguments.choice("scope"), 1u);
+  EXPECT_EQ(arguments.integer_in_range("count"), 2);
+  EXPECT_TRUE(arguments.given("count"));
+}
+
+TEST(Arguments, WrittenOutInFullMeanTheSame) {
+  const Arguments first("topk:0.5", kParameters);
+  EXPECT_EQ(first.resolved(), "topk:keep=0.5,scope=layer,count=3");
+  EXPECT_EQ(Arguments(first.resolved(), kParameters).resolved(), first.resolved());
+}
+
+TEST(Arguments, KeepAVerbatimTailAsItIs) {
+  constexpr Parameter kPath[] = {{"path", "", kVerbatim, "a file"}};
+  EXPECT_EQ(Arguments("file:/a,b=c:d", kPath).text("path"), "/a,b=c:d");
+}
+
+TEST(Arguments, SayWhatIsWrong) {
+  EXPECT_EQ(message_of([] { Arguments("topk:1.5", kParameters).number_in_range("keep"); }),
+            "[topk] keep must be in (0, 1], got 1.5");
+  EXPECT_EQ(message_of([] { Arguments("topk:nan", kParameters).number_in_range("keep"); }),
+            "[topk] keep must be in (0, 1], got nan");
+  EXPECT_EQ(message_of([] { Arguments("topk:count=2.5", kParameters).integer_in_range("count"); }),
+            "[topk] count must be a whole number in [1, 9], got 2.5");
+  EXPECT_EQ(message_of([] { Arguments("topk:scope=all", kParameters).choice("scope"); }),
+            "[topk] scope must be one of layer, model, got all");
+  EXPECT_EQ(message_of([] { Arguments("topk:kep=1", kParameters); }),
+            "[topk] has no parameter 'kep' (did you mean 'keep'?); it takes keep, scope, count");
+  EXPECT_EQ(message_of([] { Arguments("topk:1,keep=1", kParameters); }),
+            "[topk] keep is given twice in 'topk:1,keep=1'");
+  EXPECT_EQ(message_of([] { Arguments("topk:", kParameters); }),
+            "[topk] cannot read '' in 'topk:'; write topk:key=value,key=value");
+  EXPECT_EQ(message_of([] { Arguments("sign:1", {}); }), "[sign] takes no parameters, got '1'");
+}
+
+TEST(FindEntry, NamesTheNearestAndAllThereIs) {
+  struct Entry {
+    std::string_view name;
+  };
+  constexpr Entry kEntries[] = {{"ring"}, {"star"}};
+  const std::span<const Entry> entries(kEntries);
+  EXPECT_EQ(find_entry(entries, "star:5", "graph").name, "star");
+  EXPECT_EQ(message_of([&] { find_entry(entries, "rnig:3", "graph"); }),
+            "[graph] no graph is named 'rnig' (did you mean 'ring'?); there are ring, star");
+  EXPECT_EQ(message_of([&] { find_entry(entries, "hypercube", "graph"); }),
+            "[graph] no graph is named 'hypercube'; there are ring, star");
+}
+
+}  // namespace
+}  // namespace hearsay
