@@ -103,7 +103,7 @@ class Kernels {
   /// x_i += sum over i's edges of a_e q_source(e), in order, after x_i -= debit_i q_i.
   ///
   /// q[i] for i < m is row i's own vector; further ones come from elsewhere. Dense vectors may be
-  /// rows of x itself: all are read before they are overwritten.
+  /// rows of x itself: all are read before they are overwritten. All of q are dense, or all sparse.
   virtual void mix(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
 
   /// Every row becomes the mean of the rows (summed in double, rows ascending).
