@@ -1,6 +1,7 @@
 #include "hearsay/backend/kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,8 +14,8 @@ namespace hearsay::backend {
 
 namespace {
 
-constexpr std::size_t kChunk = 1 << 14;      // floats of an elementwise task: 64 KB a stream
-constexpr std::size_t kTileFloats = 1 << 16; // floats of all rows' tiles together: 256 KB, fits L2
+constexpr std::size_t kChunk = 1 << 14;       // floats of an elementwise task: 64 KB a stream
+constexpr std::size_t kTileFloats = 1 << 16;  // floats of all rows' tiles together: 256 KB, fits L2
 
 class CpuKernels : public Kernels {
  public:
@@ -81,21 +82,13 @@ class CpuKernels : public Kernels {
     for_rows(y, [&](std::size_t i) { add(a, q[i], y.row(i)); });
   }
 
-  void mix(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
-    if (q.empty()) return;
-    if (q.front().dense == nullptr) {
-      mix_sparse(mixing, q, x);
-    } else {
-      mix_dense(mixing, q, x);
-    }
-  }
-
   void mean_rows(Block x) override {
     const std::size_t tiles = (x.dim + kChunk - 1) / kChunk;
     pool_.run(tiles, [&](std::size_t t) {
       const std::size_t begin = t * kChunk, n = std::min(kChunk, x.dim - begin);
       std::vector<double> sum(n, 0.0);
-      for (std::size_t i = 0; i < x.rows; ++i) cpu::add_to_double(x.row(i).data() + begin, sum.data(), n);
+      for (std::size_t i = 0; i < x.rows; ++i)
+        cpu::add_to_double(x.row(i).data() + begin, sum.data(), n);
       const double count = static_cast<double>(x.rows);
       float* first = x.data + begin;
       for (std::size_t k = 0; k < n; ++k) first[k] = static_cast<float>(sum[k] / count);
@@ -107,6 +100,30 @@ class CpuKernels : public Kernels {
 
   void squared_norms(ConstBlock x, std::span<double> out) override {
     pool_.run(x.rows, [&](std::size_t i) { out[i] = cpu::squared_norm(x.row(i).data(), x.dim); });
+  }
+
+  void sum_rows(ConstBlock x, std::span<double> out, std::span<double> size) override {
+    pool_.run((x.dim + kChunk - 1) / kChunk, [&](std::size_t t) {
+      const std::size_t begin = t * kChunk, end = std::min(begin + kChunk, x.dim);
+      for (std::size_t k = begin; k < end; ++k) out[k] = size[k] = 0;
+      for (std::size_t i = 0; i < x.rows; ++i) {
+        const float* row = x.row(i).data();
+        for (std::size_t k = begin; k < end; ++k) {
+          out[k] += static_cast<double>(row[k]);
+          size[k] += std::abs(static_cast<double>(row[k]));
+        }
+      }
+    });
+  }
+
+ protected:
+  void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
+    if (q.empty()) return;
+    if (q.front().dense == nullptr) {
+      mix_sparse(mixing, q, x);
+    } else {
+      mix_dense(mixing, q, x);
+    }
   }
 
  private:
@@ -141,8 +158,8 @@ class CpuKernels : public Kernels {
     });
   }
 
-  /// Tile by tile over the columns, all rows of a tile at once: sources that are rows of x are copied
-  /// out first, so x is read once and written once, and mixing needs no second n x d block.
+  /// Tile by tile over the columns, all rows of a tile at once: sources that are rows of x are
+  /// copied out first, so x is read once and written once, and mixing needs no second n x d block.
   void mix_dense(const Mixing& mixing, std::span<const VectorView> q, Block x) {
     if (x.dim == 0) return;
     const std::size_t tile =
