@@ -1,0 +1,64 @@
+# shellcheck shell=bash disable=SC2034  # the lists are for the sourcing scripts
+# What run.sh and test.sh share: the packages of a bare Debian 12, and how a preset is built.
+# Sourced with `set -euo pipefail`, from any directory. Says what it does, each line under $name.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+name=$(basename "$0")
+
+build_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libcli11-dev libtomlplusplus-dev
+                libeigen3-dev libspectra-dev nlohmann-json3-dev libssl-dev)
+test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev)
+fuzz_packages=(clang libclang-rt-14-dev)
+
+# A compiler cache, where there is one. CMake reads this when a build folder is first made.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+
+say() { echo "$name: $*"; }
+
+fail() {
+  echo "$name: $*" >&2
+  exit 1
+}
+
+# install_packages PACKAGE...: those that are missing. Calls apt only if there are any.
+install_packages() {
+  command -v dpkg-query >/dev/null ||
+    fail "this script installs packages on Debian only; elsewhere install what these" \
+         "packages hold, then use the presets (CONTRIBUTING.md): $*"
+
+  local package missing=()
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null ||
+      fail "these packages are missing, and only root may install them: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  # A failed update is no reason to stop: the lists at hand may do.
+  "${as_root[@]}" apt-get -qq update ||
+    say "apt-get update failed; trying with the package lists there are"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null ||
+    fail "apt-get could not install ${missing[*]}; its reasons stand above. The packages are" \
+         "Debian 12's own: check the network and the sources of apt, then call $name again"
+}
+
+# build_preset PRESET: configure and build. The compiler's words appear; on a terminal, progress too.
+build_preset() {
+  local quiet=()
+  [[ -t 1 ]] || quiet=(-- --quiet)
+  (
+    cd "$root" || exit 1
+    mkdir -p "build/$1"
+    cmake --preset "$1" >"build/$1/configure.log" 2>&1 || { cat "build/$1/configure.log"; exit 1; }
+    cmake --build --preset "$1" "${quiet[@]}"
+  )
+}

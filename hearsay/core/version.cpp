@@ -1,0 +1,7 @@
+#include "hearsay/core/version.h"
+
+namespace hearsay {
+
+std::string_view version() { return HEARSAY_VERSION; }
+
+}  // namespace hearsay
