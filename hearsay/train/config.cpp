@@ -19,19 +19,25 @@ constexpr Option kOptions[] = {
     {"peers", Kind::kCount, "0", "N", "number of peers; 0: what the graph implies, or 4", true},
     {"graph", Kind::kSpec, "auto", "SPEC", "who talks to whom (hearsay list graphs)", true},
     {"algorithm", Kind::kSpec, "scsp", "SPEC", "the method (hearsay list algorithms)", true},
-    {"compressor", Kind::kSpec, "auto", "SPEC", "what goes on the wire (hearsay list compressors)", true},
-    {"data", Kind::kSpec, "digits", "SPEC", "dataset or closed-form problem (hearsay list data)", true},
-    {"model", Kind::kSpec, "auto", "SPEC", "what is trained on a dataset (hearsay list models)", true},
-    {"partition", Kind::kSpec, "auto", "SPEC", "who holds which samples (hearsay list partitions)", true},
-    {"optimizer", Kind::kSpec, "auto", "SPEC", "the local optimizer (hearsay list optimizers)", true},
+    {"compressor", Kind::kSpec, "auto", "SPEC", "what goes on the wire (hearsay list compressors)",
+     true},
+    {"data", Kind::kSpec, "digits", "SPEC", "dataset or closed-form problem (hearsay list data)",
+     true},
+    {"model", Kind::kSpec, "auto", "SPEC", "what is trained on a dataset (hearsay list models)",
+     true},
+    {"partition", Kind::kSpec, "auto", "SPEC", "who holds which samples (hearsay list partitions)",
+     true},
+    {"optimizer", Kind::kSpec, "auto", "SPEC", "the local optimizer (hearsay list optimizers)",
+     true},
     {"lr", Kind::kSpec, "auto", "SPEC", "learning rate: 0.1, steps:0.1,at=100+150, ...", true},
     {"epochs", Kind::kCount, "0", "E", "epochs to train; 0: use --rounds", true},
     {"rounds", Kind::kCount, "0", "T", "rounds to train; 0: use --epochs", true},
     {"batch", Kind::kCount, "32", "B", "samples a peer and round, for datasets", true},
     {"seed", Kind::kCount, "1", "S", "of every random number", true},
-    {"link", Kind::kSpec, "none", "KEYS", "simulated network: latency=..,bandwidth=..,compute=..,straggler=..",
+    {"link", Kind::kSpec, "none", "KEYS",
+     "simulated network: latency=..,bandwidth=..,compute=..,straggler=..", true},
+    {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run",
      true},
-    {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run", true},
     {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false},
     {"device", Kind::kSpec, "cpu", "cpu|cuda", "where the peers live", true},
     {"threads", Kind::kCount, "0", "K", "worker threads; 0: one a core", false},
@@ -58,9 +64,9 @@ std::size_t Config::index_of(std::string_view key, std::string_view where) const
     keys.push_back(kOptions[i].key);
   }
   const std::string_view close = nearest(key, keys);
-  throw InvalidArgument(fmt::format("[{}] there is no setting '{}'{}; there are {}", where, key,
-                                    close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
-                                    fmt::join(keys, ", ")));
+  throw InvalidArgument(fmt::format(
+      "[{}] there is no setting '{}'{}; there are {}", where, key,
+      close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), fmt::join(keys, ", ")));
 }
 
 void Config::set(std::string_view key, std::string_view value) {
@@ -69,7 +75,8 @@ void Config::set(std::string_view key, std::string_view value) {
     throw InvalidArgument(
         fmt::format("[config] {} must be a whole number, 0 or more, got '{}'", key, value));
   }
-  if (value.empty()) throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, kOptions[index].meaning));
+  if (value.empty())
+    throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, kOptions[index].meaning));
   values_[index] = value;
   given_[index] = true;
 }
@@ -79,8 +86,8 @@ void Config::read_toml(std::string_view text, const std::string& source) {
   try {
     table = toml::parse(text, source);
   } catch (const toml::parse_error& error) {
-    throw InvalidArgument(fmt::format("[{}] line {}: {}", source, error.source().begin.line,
-                                      error.description()));
+    throw InvalidArgument(
+        fmt::format("[{}] line {}: {}", source, error.source().begin.line, error.description()));
   }
   for (const auto& [key, node] : table) {
     const std::string where = fmt::format("{}, line {}", source, node.source().begin.line);
@@ -121,7 +128,8 @@ std::string Config::to_toml() const {
   std::string out;
   for (std::size_t i = 0; i < std::size(kOptions); ++i) {
     const bool number = kOptions[i].kind == Kind::kCount;
-    // TOML literal strings ('...') hold any spec as it is; a path with a quote needs the escaped form.
+    // TOML literal strings ('...') hold any spec as it is; a path with a quote needs the escaped
+    // form.
     const bool literal = values_[i].find('\'') == std::string::npos;
     out += fmt::format("{} = {}\n", kOptions[i].key,
                        number    ? values_[i]

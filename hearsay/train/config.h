@@ -24,7 +24,8 @@ struct Option {
 
 std::span<const Option> options();
 
-/// The settings of a run, each as text. Immutable in meaning: the same config and seed give the same run.
+/// The settings of a run, each as text. Immutable in meaning: the same config and seed give the
+/// same run.
 class Config {
  public:
   Config();
@@ -32,7 +33,8 @@ class Config {
   /// Throws InvalidArgument: unknown keys (with the nearest), counts that are none.
   void set(std::string_view key, std::string_view value);
 
-  /// Read settings from TOML text; `source` is the file's name in messages, which also name the line.
+  /// Read settings from TOML text; `source` is the file's name in messages, which also name the
+  /// line.
   void read_toml(std::string_view text, const std::string& source);
 
   const std::string& text(std::string_view key) const;
@@ -52,8 +54,9 @@ class Config {
   std::vector<bool> given_;
 };
 
-/// `config` with every `auto` replaced by what it stands for here: graph, compressor, optimizer, ... that
-/// suit the algorithm and the data. Throws InvalidArgument for settings that exclude each other.
+/// `config` with every `auto` replaced by what it stands for here: graph, compressor, optimizer,
+/// ... that suit the algorithm and the data. Throws InvalidArgument for settings that exclude each
+/// other.
 Config resolve(const Config& config);
 
 }  // namespace hearsay::train

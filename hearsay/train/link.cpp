@@ -15,7 +15,8 @@ constexpr Parameter kParameters[] = {
     {"latency", "0", "[0, inf)", "seconds from the end of sending to arrival"},
     {"bandwidth", "1e9", "(0, inf)", "bytes a second that a peer can send"},
     {"compute", "0", "[0, inf)", "seconds of one gradient"},
-    {"straggler", "0", "[0, inf)", "mean extra share of a gradient's time, exponentially distributed"},
+    {"straggler", "0", "[0, inf)",
+     "mean extra share of a gradient's time, exponentially distributed"},
     {"loss", "0", "[0, 1)", "probability that a message is lost"},
 };
 
@@ -71,7 +72,8 @@ void Link::gossip(const graph::Weights& weights, std::span<const std::size_t> by
 void Link::global(std::size_t bytes) {
   if (!simulated_) return;
   const double n = static_cast<double>(clock_.size());
-  const double took = 2 * (n - 1) * latency_ + 2 * (n - 1) / n * static_cast<double>(bytes) / bandwidth_;
+  const double took =
+      2 * (n - 1) * latency_ + 2 * (n - 1) / n * static_cast<double>(bytes) / bandwidth_;
   std::fill(clock_.begin(), clock_.end(), seconds() + took);
   started_ = clock_;
 }

@@ -1,0 +1,71 @@
+#include "hearsay/train/durable_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::train {
+
+namespace {
+
+[[noreturn]] void fail(std::string_view what, const std::filesystem::path& path) {
+  throw RunFailed(
+      fmt::format("[files] cannot {} {}: {}", what, path.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+DurableFile::DurableFile(std::filesystem::path path) : path_(std::move(path)), temporary_(path_) {
+  temporary_ += ".tmp";
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) fail("create", temporary_);
+}
+
+DurableFile::~DurableFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void DurableFile::write(const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", temporary_);
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void DurableFile::commit() {
+  if (::fsync(descriptor_) != 0) fail("sync", temporary_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", temporary_);
+  ::close(descriptor_);
+  descriptor_ = -1;
+  const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : ".";
+  const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) fail("open", parent);
+  const int synced = ::fsync(directory);
+  ::close(directory);
+  if (synced != 0) fail("sync", parent);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail("read", path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (in.bad()) fail("read", path);
+  return text.str();
+}
+
+}  // namespace hearsay::train

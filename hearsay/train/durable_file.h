@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "hearsay/core/bytes.h"
+
+namespace hearsay::train {
+
+/// A file that appears whole or not at all: written as PATH.tmp, synced, then renamed to PATH, and
+/// the directory synced. Errors throw RunFailed with the path and the system's reason.
+class DurableFile {
+ public:
+  explicit DurableFile(std::filesystem::path path);
+  ~DurableFile();  ///< removes the temporary if commit was not reached
+  DurableFile(const DurableFile&) = delete;
+  DurableFile& operator=(const DurableFile&) = delete;
+
+  void write(const void* data, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+
+  void commit();
+
+ private:
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+};
+
+/// The whole of a file. Throws RunFailed if it cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace hearsay::train

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearsay::train {
+
+/// What went over the edges so far.
+struct Traffic {
+  std::uint64_t messages = 0;      ///< one vector over one directed edge
+  std::uint64_t edge_rounds = 0;   ///< directed edges used, summed over rounds
+  std::uint64_t bytes = 0;         ///< as encoded for the wire, headers included
+  std::uint64_t paper_bytes = 0;   ///< as the seed papers count
+  std::uint64_t global_bytes = 0;  ///< of global averages: 2(n-1)/n * 4d a peer and average
+  std::uint64_t uncompressed = 0;  ///< 4d for every vector that went over an edge
+};
+
+/// One evaluation: a line of metrics.jsonl. What a problem does not have stays empty.
+struct Metrics {
+  std::uint64_t round = 0;  ///< rounds done
+  double epoch = 0;
+  double lr = 0;
+  double train_loss = 0;  ///< mean minibatch loss over peers and rounds since the last evaluation
+  double loss = 0;        ///< mean over peers of each model's loss on the whole problem
+  double loss_of_average = 0;
+  std::optional<double> accuracy_mean, accuracy_min, accuracy_max,
+      accuracy_of_average;                    ///< percent
+  std::vector<double> accuracy;               ///< of each peer
+  std::optional<double> distance_to_optimum;  ///< mean over peers, relative
+  std::optional<double> distance_of_average;
+  double divergence = 0;  ///< mean over peers of |z_i - mean z|_2
+  double divergence_per_dim = 0;
+  Traffic traffic;
+  double mass_drift =
+      0;  ///< largest so far of the rounds that were measured: those before evaluations
+  double push_sum_min = 1, push_sum_max = 1;
+  std::optional<double> simulated_seconds;  ///< with --link
+  double seconds = 0;                       ///< of training so far, in this and earlier processes
+};
+
+/// One line of JSON, without the newline.
+std::string to_json_line(const Metrics& metrics);
+
+}  // namespace hearsay::train

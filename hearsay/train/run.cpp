@@ -1,0 +1,253 @@
+#include "hearsay/train/run.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/sha256.h"
+#include "hearsay/core/version.h"
+#include "hearsay/train/checkpoint.h"
+#include "hearsay/train/durable_file.h"
+#include "hearsay/train/safetensors.h"
+
+namespace hearsay::train {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// metrics.jsonl: lines are appended; a resumed run cuts off what its checkpoint has not seen.
+class MetricsFile {
+ public:
+  explicit MetricsFile(fs::path path) : path_(std::move(path)) {}
+
+  std::uint64_t size() const { return size_; }
+
+  void cut(std::uint64_t size) {
+    std::error_code error;
+    if (size == 0) {
+      std::ofstream(path_, std::ios::trunc);
+    } else {
+      fs::resize_file(path_, size, error);
+    }
+    if (error) {
+      throw RunFailed(fmt::format("[train] cannot cut {}: {}", path_.string(), error.message()));
+    }
+    size_ = size;
+  }
+
+  void append(const std::string& line) {
+    std::ofstream out(path_, std::ios::app | std::ios::binary);
+    out << line << '\n' << std::flush;
+    if (!out) throw RunFailed(fmt::format("[train] cannot write {}", path_.string()));
+    size_ += line.size() + 1;
+  }
+
+ private:
+  fs::path path_;
+  std::uint64_t size_ = 0;
+};
+
+std::string models_sha256(const Simulation& simulation) {
+  Sha256 sha;
+  for (std::size_t i = 0; i < simulation.peers(); ++i) {
+    const std::vector<float> model = simulation.model(i);
+    sha.update(model.data(), model.size() * sizeof(float));
+  }
+  return sha.finish_hex();
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string summarize(const Simulation& simulation, const Config& config, const Metrics& m) {
+  nlohmann::ordered_json s;
+  const auto add = [&](const char* key, const std::optional<double>& value) {
+    if (value) s[key] = *value;
+  };
+  const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
+  const double rounds = static_cast<double>(std::max<std::uint64_t>(m.round, 1));
+  s["peers"] = simulation.peers();
+  s["dim"] = simulation.layout().dim();
+  s["rounds"] = m.round;
+  s["epochs"] = m.epoch;
+  add("accuracy_mean", m.accuracy_mean);
+  add("accuracy_min", m.accuracy_min);
+  add("accuracy_max", m.accuracy_max);
+  add("accuracy_of_average", m.accuracy_of_average);
+  add("distance_to_optimum", m.distance_to_optimum);
+  add("distance_of_average", m.distance_of_average);
+  s["train_loss"] = m.train_loss;
+  s["loss"] = m.loss;
+  s["loss_of_average"] = m.loss_of_average;
+  s["divergence"] = m.divergence;
+  s["divergence_per_dim"] = m.divergence_per_dim;
+  s["averaging_rate"] = simulation.algorithm().averaging_rate();
+  s["bytes_total"] = m.traffic.bytes;
+  s["global_bytes_total"] = m.traffic.global_bytes;
+  s["messages_total"] = m.traffic.messages;
+  s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
+  s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
+  if (m.traffic.bytes > 0) {
+    s["compression_factor"] = 4 * static_cast<double>(simulation.layout().dim()) * edge_rounds /
+                              static_cast<double>(m.traffic.bytes);
+  }
+  s["mass_drift"] = m.mass_drift;
+  s["push_sum_min"] = m.push_sum_min;
+  s["push_sum_max"] = m.push_sum_max;
+  add("simulated_seconds", m.simulated_seconds);
+  s["seconds"] = m.seconds;
+  s["seconds_per_round"] = m.seconds / rounds;
+  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
+                                                static_cast<double>(simulation.peers()) / m.seconds
+                                          : 0.0;
+  s["peak_rss_bytes"] = peak_rss_bytes();
+  s["device"] = simulation.kernels().device();
+  s["isa"] = simulation.kernels().isa();
+  s["threads"] = simulation.threads();
+  s["seed"] = config.count("seed");
+  s["config_hash"] = config.hash();
+  s["models_sha256"] = models_sha256(simulation);
+  s["version"] = version();
+  return s.dump(2) + "\n";
+}
+
+/// The loop shared by fresh and resumed runs.
+class Runner {
+ public:
+  Runner(const Config& config, fs::path out, Observer& observer)
+      : config_(config),
+        out_(std::move(out)),
+        observer_(observer),
+        simulation_(config),
+        checkpoints_(out_ / "checkpoint", config.hash()),
+        metrics_(out_ / "metrics.jsonl") {
+    simulation_.state(state_);
+    state_.scalar("metrics_bytes", metrics_bytes_);
+    state_.scalar("seconds", seconds_);
+    const std::uint64_t training = simulation_.training_rounds();
+    evaluate_every_ = config.count("evaluate");
+    if (evaluate_every_ == 0) evaluate_every_ = std::max<std::uint64_t>(1, training / 20);
+    checkpoint_every_ = config.count("checkpoint");
+    if (checkpoint_every_ == 0) checkpoint_every_ = evaluate_every_;
+  }
+
+  void restore() {
+    std::vector<std::string> damaged;
+    const auto round =
+        checkpoints_.restore_newest(state_, simulation_.kernels_for_state(), damaged);
+    if (round) simulation_.restored();
+    metrics_.cut(round ? metrics_bytes_ : 0);
+    observer_.resumed(round.value_or(0), damaged);
+  }
+
+  Outcome go_on() {
+    observer_.started(simulation_, config_);
+    if (simulation_.round() == 0 && metrics_.size() == 0) evaluate();
+    Metrics last;
+    while (simulation_.round() < simulation_.total_rounds()) {
+      const std::uint64_t next = simulation_.round() + 1;
+      const bool evaluates = next % evaluate_every_ == 0 || next == simulation_.training_rounds() ||
+                             next == simulation_.total_rounds();
+      timed([&] { simulation_.run_round(evaluates); });
+      if (evaluates) last = evaluate();
+      if (next % checkpoint_every_ == 0 || next == simulation_.total_rounds()) save();
+      observer_.progressed(simulation_);
+    }
+    if (last.round != simulation_.round()) last = simulation_.evaluate();
+    last.seconds = seconds_;
+    return finish(last);
+  }
+
+ private:
+  template <class Work>
+  void timed(const Work& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  Metrics evaluate() {
+    Metrics metrics = simulation_.evaluate();
+    metrics.seconds = seconds_;
+    metrics_.append(to_json_line(metrics));
+    observer_.evaluated(simulation_, metrics);
+    return metrics;
+  }
+
+  void save() {
+    metrics_bytes_ = metrics_.size();
+    checkpoints_.save(simulation_.round(), state_, simulation_.kernels_for_state());
+  }
+
+  Outcome finish(const Metrics& last) {
+    const fs::path models = out_ / "models";
+    fs::create_directories(models);
+    write_safetensors(models / "average.safetensors", simulation_.layout(),
+                      simulation_.average_model());
+    for (std::size_t i = 0; i < simulation_.peers(); ++i) {
+      write_safetensors(models / fmt::format("peer-{}.safetensors", i), simulation_.layout(),
+                        simulation_.model(i));
+    }
+    const std::string summary = summarize(simulation_, config_, last);
+    DurableFile file(out_ / "summary.json");
+    file.write(summary);
+    file.commit();
+    return {last, summary};
+  }
+
+  const Config config_;
+  const fs::path out_;
+  Observer& observer_;
+  Simulation simulation_;
+  CheckpointStore checkpoints_;
+  MetricsFile metrics_;
+  backend::StateList state_;
+  std::uint64_t metrics_bytes_ = 0;
+  double seconds_ = 0;
+  std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
+};
+
+}  // namespace
+
+Outcome run(const Config& config, const fs::path& out, Observer& observer) {
+  if (fs::exists(out / "config.toml")) {
+    throw InvalidArgument(
+        fmt::format("[train] {} already holds a run; use --resume {}, or another --out",
+                    out.string(), out.string()));
+  }
+  Runner runner(config, out, observer);  // every check comes before the first file
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) {
+    throw InvalidArgument(
+        fmt::format("[train] cannot create {}: {}", out.string(), error.message()));
+  }
+  DurableFile file(out / "config.toml");
+  file.write(config.to_toml());
+  file.commit();
+  return runner.go_on();
+}
+
+Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
+  if (!fs::exists(out / "config.toml")) {
+    throw InvalidArgument(
+        fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
+  }
+  Config config;
+  config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
+  if (threads > 0) config.set("threads", fmt::format("{}", threads));
+  Runner runner(config, out, observer);
+  runner.restore();
+  return runner.go_on();
+}
+
+}  // namespace hearsay::train

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "hearsay/train/config.h"
+#include "hearsay/train/metrics.h"
+#include "hearsay/train/simulation.h"
+
+namespace hearsay::train {
+
+/// What a run tells while it goes on. All calls come from the thread that called `run`.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void started(const Simulation&, const Config&) {}
+  virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
+  virtual void progressed(const Simulation&) {}
+  virtual void evaluated(const Simulation&, const Metrics&) {}
+};
+
+/// How a run ended. What goes to summary.json, and what the CLI prints.
+struct Outcome {
+  Metrics last;
+  std::string summary_json;
+};
+
+/// Train as `config` says (resolved), into the directory `out`, which gets
+///
+///   config.toml     the resolved settings
+///   metrics.jsonl   a line an evaluation
+///   summary.json    at the end
+///   checkpoint/     see CheckpointStore
+///   models/         average.safetensors and peer-K.safetensors at the end
+///
+/// Throws InvalidArgument if `out` already holds a run: nothing is ever overwritten.
+Outcome run(const Config& config, const std::filesystem::path& out, Observer& observer);
+
+/// Go on with the run in `out` from its newest good checkpoint, or from the start if it has none.
+/// The outcome is bit for bit that of an unbroken run. `threads` > 0 overrides the setting.
+Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
+
+}  // namespace hearsay::train

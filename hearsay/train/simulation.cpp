@@ -1,0 +1,269 @@
+#include "hearsay/train/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "hearsay/compress/message.h"
+#include "hearsay/core/error.h"
+#include "hearsay/engine/objectives.h"
+
+namespace hearsay::train {
+
+using algorithm::Plan;
+
+/// Averages over peers that all live here.
+class Simulation::LocalCollective : public algorithm::Collective {
+ public:
+  explicit LocalCollective(backend::Kernels& kernels) : kernels_(kernels) {}
+  void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
+  double mean(std::span<const double> values) override {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+
+ private:
+  backend::Kernels& kernels_;
+};
+
+namespace {
+
+std::size_t thread_count(std::uint64_t wanted) {
+  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("threads"))) {
+  if (config.text("device") != "cpu") {
+    throw InvalidArgument(fmt::format("[device] this build knows cpu only, got '{}'; drop --device",
+                                      config.text("device")));
+  }
+  const std::uint64_t seed = config.count("seed");
+  kernels_ = backend::make_cpu_kernels(pool_);
+  schedule_ = graph::make_schedule(config.text("graph"), {config.count("peers"), seed});
+  const std::size_t n = schedule_->peers();
+  facts_ = graph::facts_of(*schedule_);
+  compressor_ = compress::make_compressor(config.text("compressor"));
+  objective_ = engine::make_objective(config.text("data"), {.peers = n,
+                                                            .first = 0,
+                                                            .rows = n,
+                                                            .seed = seed,
+                                                            .pool = pool_,
+                                                            .partition = config.text("partition"),
+                                                            .batch = config.count("batch")});
+  optimizer_ = make_optimizer(config.text("optimizer"), *kernels_, n, layout().dim());
+  rate_ = make_learning_rate(config.text("lr"));
+  link_ = std::make_unique<Link>(config.text("link"), n, seed);
+  algorithm::check_fit(config.text("algorithm"),
+                       {.graph_spec = config.text("graph"),
+                        .graph = facts_,
+                        .change = schedule_->change(),
+                        .compressor_spec = config.text("compressor"),
+                        .compressor = *compressor_,
+                        .layout = layout(),
+                        .linear_optimizer = optimizer_->linear(),
+                        .optimizer_has_momentum = optimizer_->has_momentum(),
+                        .lossy_links = link_->loss() > 0});
+  bank_compressor_ =
+      std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), pool_, seed, 0);
+  algorithm_ = algorithm::make_algorithm(
+      config.text("algorithm"), {.kernels = *kernels_,
+                                 .layout = layout(),
+                                 .compressor = *bank_compressor_,
+                                 .topk_keep = compress::topk_keep(config.text("compressor")),
+                                 .graph = facts_,
+                                 .peers = n,
+                                 .rows = n});
+  gradient_ = kernels_->allocate(n, layout().dim());
+  losses_.assign(n, 0.0);
+  training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
+                                                : config.count("epochs") * rounds_per_epoch();
+  objective_->initialize(algorithm_->initial());
+  algorithm_->start();
+}
+
+Simulation::~Simulation() = default;
+
+std::uint64_t Simulation::total_rounds() const {
+  return training_rounds_ + algorithm_->final_rounds();
+}
+
+void Simulation::run_round(bool measure_mass) {
+  const std::uint64_t epoch = round_ / rounds_per_epoch();
+  const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
+  const auto index = static_cast<std::uint32_t>(round_);
+  const bool last_phase = round_ >= training_rounds_;
+  const double lr = rate_->at(static_cast<double>(round_) / rounds_an_epoch,
+                              static_cast<double>(training_rounds_) / rounds_an_epoch);
+  const Plan plan = algorithm_->plan({.index = index,
+                                      .phase = schedule_->phase(round_, epoch),
+                                      .lr = last_phase ? 0.0f : static_cast<float>(lr),
+                                      .last_phase = last_phase});
+  meter_.reset();
+  kernels_->set_meter(measure_mass ? &meter_ : nullptr);
+
+  outbox_ = {};
+  const bool gossips = plan.talk == Plan::Talk::kGossip;
+  if (gossips && plan.send_first) algorithm_->emit(outbox_);
+  if (plan.gradient) {
+    objective_->gradients(index, algorithm_->point(), gradient_, losses_);
+    for (std::size_t i = 0; i < peers(); ++i) {
+      if (std::isfinite(losses_[i])) continue;
+      throw RunFailed(
+          fmt::format("[train] the loss of peer {} is {} in round {}; lower --lr or the "
+                      "averaging rate eta",
+                      i, losses_[i], round_));
+    }
+    loss_sum_ += std::accumulate(losses_.begin(), losses_.end(), 0.0);
+    ++loss_rounds_;
+    optimizer_->direction(algorithm_->numerator(), gradient_);
+    algorithm_->step(gradient_);
+    link_->compute(index);
+  }
+  if (gossips) {
+    if (!plan.send_first) algorithm_->emit(outbox_);
+    gossip(plan);
+  } else if (plan.talk == Plan::Talk::kGlobal) {
+    LocalCollective everybody(*kernels_);
+    algorithm_->average(everybody, losses_);
+    const std::size_t bytes = 4 * layout().dim();
+    traffic_.global_bytes += 2 * (peers() - 1) * bytes;
+    link_->global(bytes);
+  }
+  ++round_;
+  if (measure_mass) mass_drift_ = std::max(mass_drift_, meter_.drift());
+  constexpr std::uint64_t kRoundsBetweenChecks = 16;
+  if (round_ % kRoundsBetweenChecks == 0) check_finite();
+}
+
+void Simulation::gossip(const Plan& plan) {
+  const graph::Weights& weights = schedule_->at(round_, round_ / rounds_per_epoch());
+  const auto index = static_cast<std::uint32_t>(round_);
+  algorithm::Delivered arrives;
+  if (link_->loss() > 0) {
+    arrives = [&](const graph::Edge& edge) { return link_->arrives(edge, index); };
+  }
+  algorithm::deliver(weights, outbox_, algorithm_->push_sum(), arrives, exchange_);
+
+  // A message is sent whether or not it arrives.
+  std::vector<std::size_t> bytes(peers(), 0);
+  for (const algorithm::Payload& payload : outbox_.payloads) {
+    for (std::size_t i = 0; i < peers(); ++i) bytes[i] += compress::kHeaderBytes + payload.bytes[i];
+  }
+  const std::size_t vectors = outbox_.payloads.size();
+  for (std::size_t i = 0; i < peers(); ++i) traffic_.bytes += weights.out_of(i).size() * bytes[i];
+  const std::uint64_t edges = weights.edge_count();
+  traffic_.edge_rounds += edges;
+  traffic_.messages += edges * vectors;
+  traffic_.uncompressed += edges * vectors * 4 * layout().dim();
+  for (const algorithm::Payload& payload : outbox_.payloads) {
+    traffic_.paper_bytes += edges * payload.paper_bytes;
+  }
+  link_->gossip(weights, bytes, plan.send_first);
+  algorithm_->mix(exchange_);
+}
+
+void Simulation::check_finite() const {
+  std::vector<double> norms(peers());
+  kernels_->squared_norms(algorithm_->point(), norms);
+  for (std::size_t i = 0; i < peers(); ++i) {
+    if (std::isfinite(norms[i])) continue;
+    throw RunFailed(
+        fmt::format("[train] the model of peer {} is not finite after round {}; lower --lr "
+                    "or the averaging rate eta",
+                    i, round_));
+  }
+}
+
+std::vector<float> Simulation::model(std::size_t peer) const {
+  std::vector<float> copy(layout().dim());
+  kernels_->download(algorithm_->point(), peer, copy);
+  return copy;
+}
+
+std::vector<float> Simulation::average_model() const {
+  std::vector<double> sum(layout().dim(), 0.0);
+  std::vector<float> mean(layout().dim());
+  for (std::size_t i = 0; i < peers(); ++i) {
+    kernels_->download(algorithm_->point(), i, mean);
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(mean[k]);
+  }
+  for (std::size_t k = 0; k < sum.size(); ++k) {
+    mean[k] = static_cast<float>(sum[k] / static_cast<double>(peers()));
+  }
+  return mean;
+}
+
+Metrics Simulation::evaluate() {
+  check_finite();
+  const std::size_t n = peers();
+  const double count = static_cast<double>(n);
+  const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
+  const std::vector<float> average = average_model();
+  std::vector<engine::Score> scores(n);
+  std::vector<double> distance(n);
+  pool_.run(n, [&](std::size_t i) {
+    const std::vector<float> own = model(i);
+    scores[i] = objective_->evaluate(own);
+    double square = 0;
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      square += std::pow(static_cast<double>(own[k]) - static_cast<double>(average[k]), 2);
+    }
+    distance[i] = std::sqrt(square);
+  });
+  const engine::Score of_average = objective_->evaluate(average);
+
+  Metrics m;
+  m.round = round_;
+  m.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
+  m.lr = rate_->at(m.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
+  if (loss_rounds_ > 0) m.train_loss = loss_sum_ / (count * static_cast<double>(loss_rounds_));
+  loss_sum_ = 0;
+  loss_rounds_ = 0;
+  m.loss_of_average = of_average.loss;
+  m.accuracy_of_average = of_average.accuracy;
+  m.distance_of_average = of_average.distance_to_optimum;
+  double to_optimum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    m.loss += scores[i].loss / count;
+    m.divergence += distance[i] / count;
+    to_optimum += scores[i].distance_to_optimum.value_or(0) / count;
+    if (scores[i].accuracy) m.accuracy.push_back(*scores[i].accuracy);
+  }
+  if (of_average.distance_to_optimum) m.distance_to_optimum = to_optimum;
+  if (!m.accuracy.empty()) {
+    m.accuracy_mean = std::accumulate(m.accuracy.begin(), m.accuracy.end(), 0.0) / count;
+    m.accuracy_min = *std::ranges::min_element(m.accuracy);
+    m.accuracy_max = *std::ranges::max_element(m.accuracy);
+  }
+  m.divergence_per_dim = m.divergence / static_cast<double>(layout().dim());
+  m.traffic = traffic_;
+  m.mass_drift = mass_drift_;
+  if (const auto u = algorithm_->push_sum(); !u.empty()) {
+    m.push_sum_min = *std::ranges::min_element(u);
+    m.push_sum_max = *std::ranges::max_element(u);
+  }
+  if (link_->simulated()) m.simulated_seconds = link_->seconds();
+  return m;
+}
+
+void Simulation::state(backend::StateList& list) {
+  list.scalar("round", round_);
+  list.scalar("loss_sum", loss_sum_);
+  list.scalar("loss_rounds", loss_rounds_);
+  list.scalar("mass_drift", mass_drift_);
+  list.scalar("messages", traffic_.messages);
+  list.scalar("edge_rounds", traffic_.edge_rounds);
+  list.scalar("bytes", traffic_.bytes);
+  list.scalar("paper_bytes", traffic_.paper_bytes);
+  list.scalar("global_bytes", traffic_.global_bytes);
+  list.scalar("uncompressed_bytes", traffic_.uncompressed);
+  link_->state(list);
+  algorithm_->state(list);
+  optimizer_->state(list);
+}
+
+}  // namespace hearsay::train
