@@ -14,22 +14,23 @@ namespace hearsay::engine {
 
 /// How good one model is. What an objective cannot tell stays empty.
 struct Score {
-  double loss = 0;                            ///< of the whole problem (all peers' data), not one peer's
+  double loss = 0;  ///< of the whole problem, not one peer's: of the test set, or all peers' mean
   std::optional<double> accuracy;             ///< percent of the test set
   std::optional<double> distance_to_optimum;  ///< |x - x*| / |x*|, or |x - x*| where x* = 0
 };
 
 /// What peers train: anything that gives gradients and losses for a bank of m peers.
 ///
-/// The bank's row i is peer `first + i`; every random number is keyed by the peer's global id and the
-/// round, so that a problem is the same however the peers are spread over processes.
+/// The bank's row i is peer `first + i`; every random number is keyed by the peer's global id and
+/// the round, so that a problem is the same however the peers are spread over processes.
 class Objective {
  public:
   virtual ~Objective() = default;
 
   virtual const Layout& layout() const = 0;
 
-  /// Rounds in one epoch: ceil(samples of a peer / batch); 1 where every gradient sees all the data.
+  /// Rounds in one epoch: ceil(samples of a peer / batch); 1 where every gradient sees all the
+  /// data.
   virtual std::uint64_t rounds_per_epoch() const = 0;
 
   /// Samples that one peer reads in one round.
@@ -38,13 +39,16 @@ class Objective {
   /// The model of peer `first + i` before the first round goes to row i.
   virtual void initialize(backend::Block x) const = 0;
 
-  /// For every row i: out_i = the gradient at at_i on the peer's minibatch of that round, losses[i] the
-  /// mean loss on it. The blocks do not overlap.
+  /// For every row i: out_i = the gradient at at_i on the peer's minibatch of that round, losses[i]
+  /// the mean loss on it. The blocks do not overlap.
   virtual void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                          std::span<double> losses) = 0;
 
   /// The score of one model of layout().dim() floats. May run concurrently with itself.
   virtual Score evaluate(std::span<const float> model) const = 0;
+
+  /// x*, the minimum of the mean of all n peers' functions, where it is known; else empty.
+  virtual std::span<const double> optimum() const { return {}; }
 };
 
 }  // namespace hearsay::engine

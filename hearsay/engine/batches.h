@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hearsay::engine {
+
+/// Which samples each peer reads in which round.
+///
+/// A peer passes over its samples again and again, each pass in a new random order, and round t
+/// reads entries t * batch .. (t + 1) * batch - 1 of that endless list: batches are always full,
+/// the last of one pass goes on with the first of the next. The list is a function of (seed, peer):
+/// what is kept here is a cache, so resuming needs no more than the round number.
+///
+/// Thread safety: calls for different rows may run concurrently.
+class Batches {
+ public:
+  /// For `rows` peers from `first` on, with `samples` > 0 each and `batch` > 0.
+  Batches(std::uint64_t seed, std::size_t first, std::size_t rows, std::size_t samples,
+          std::size_t batch);
+
+  std::size_t batch() const { return batch_; }
+  std::uint64_t rounds_per_epoch() const { return (samples_ + batch_ - 1) / batch_; }
+
+  /// Fill `indices` (batch() of them) with the places, below `samples`, that row i reads in
+  /// `round`.
+  void read(std::size_t i, std::uint32_t round, std::span<std::uint32_t> indices);
+
+ private:
+  struct Pass {
+    std::uint64_t number = ~std::uint64_t{0};
+    std::vector<std::uint32_t> order;
+  };
+
+  std::uint64_t seed_;
+  std::size_t first_;
+  std::size_t samples_;
+  std::size_t batch_;
+  std::vector<Pass> passes_;  // a row's latest
+};
+
+}  // namespace hearsay::engine

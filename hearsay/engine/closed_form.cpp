@@ -1,0 +1,48 @@
+#include "hearsay/engine/closed_form.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/core/random.h"
+#include "hearsay/core/thread_pool.h"
+
+namespace hearsay::engine {
+
+ClosedForm::ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise)
+    : pool_(context.pool),
+      seed_(context.seed),
+      first_(context.first),
+      noise_(noise),
+      layout_(dim) {}
+
+void ClosedForm::initialize(backend::Block x) const { std::fill_n(x.data, x.size(), 0.0f); }
+
+void ClosedForm::gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
+                           std::span<double> losses) {
+  const double deviation = std::sqrt(noise_ / static_cast<double>(dim()));
+  pool_.run(at.rows, [&](std::size_t i) {
+    const std::vector<double> x(at.row(i).begin(), at.row(i).end());
+    std::vector<double> g(dim());
+    losses[i] = peer_gradient(i, round, x, g);
+    if (noise_ > 0) {
+      Random random(seed_, Purpose::kNoise, peer(i), round);
+      for (double& entry : g) entry += deviation * random.normal();
+    }
+    std::ranges::transform(g, out.row(i).begin(), [](double v) { return static_cast<float>(v); });
+  });
+}
+
+Score ClosedForm::evaluate(std::span<const float> model) const {
+  const std::vector<double> x(model.begin(), model.end());
+  double apart = 0;
+  double norm = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    apart += (x[k] - optimum_[k]) * (x[k] - optimum_[k]);
+    norm += optimum_[k] * optimum_[k];
+  }
+  Score score{.loss = mean_loss(x), .accuracy = {}, .distance_to_optimum = {}};
+  score.distance_to_optimum = std::sqrt(norm > 0 ? apart / norm : apart);
+  return score;
+}
+
+}  // namespace hearsay::engine

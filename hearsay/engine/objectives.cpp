@@ -1,0 +1,51 @@
+#include "hearsay/engine/objectives.h"
+
+#include <vector>
+
+#include "hearsay/core/registry.h"
+#include "hearsay/data/dataset.h"
+#include "hearsay/data/partition.h"
+#include "hearsay/engine/consensus.h"
+#include "hearsay/engine/least_squares.h"
+#include "hearsay/engine/logistic.h"
+#include "hearsay/engine/softmax_regression.h"
+
+namespace hearsay::engine {
+
+namespace {
+
+constexpr ObjectiveEntry kRegistry[] = {
+    {"consensus", "consensus:dim=10", "no gradient: pure averaging of random vectors",
+     kConsensusParameters, make_consensus},
+    {"least-squares", "least-squares:heterogeneity=1,noise=0.01",
+     "quadratics that differ from peer to peer, with a known optimum", kLeastSquaresParameters,
+     make_least_squares},
+    {"logistic", "logistic:heterogeneity=0.1,noise=0.01",
+     "binary logistic regression on made-up data, with a known optimum", kLogisticParameters,
+     make_logistic},
+};
+
+struct Name {
+  std::string_view name;
+};
+
+}  // namespace
+
+std::span<const ObjectiveEntry> objective_registry() { return kRegistry; }
+
+std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context) {
+  std::vector<Name> names;
+  for (const ObjectiveEntry& entry : objective_registry()) names.push_back({entry.name});
+  for (const auto& entry : data::dataset_registry()) names.push_back({entry.name});
+  const std::string_view name = find_entry(std::span<const Name>(names), spec, "data").name;
+
+  for (const ObjectiveEntry& entry : objective_registry()) {
+    if (entry.name == name) return entry.make(Arguments(spec, entry.parameters), context);
+  }
+  auto dataset = data::make_dataset(spec);
+  auto parts = data::partition(context.partition, dataset->train.labels, dataset->classes,
+                               context.peers, context.seed);
+  return make_softmax_regression(std::move(dataset), std::move(parts), context);
+}
+
+}  // namespace hearsay::engine

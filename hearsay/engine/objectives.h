@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hearsay/core/spec.h"
+#include "hearsay/engine/objective.h"
+
+namespace hearsay {
+class ThreadPool;
+}
+
+namespace hearsay::engine {
+
+/// What an objective needs besides its spec. The bank's rows are peers first .. first + rows - 1.
+struct ObjectiveContext {
+  std::size_t peers;  ///< n, of the whole run
+  std::size_t first;
+  std::size_t rows;
+  std::uint64_t seed;
+  ThreadPool& pool;               ///< outlives the objective
+  std::string partition = "iid";  ///< datasets only: who holds which samples
+  std::size_t batch = 32;         ///< datasets only: samples a peer and round
+};
+
+/// One row of the registry of objectives that make up their own data.
+struct ObjectiveEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Objective> (*make)(const Arguments&, const ObjectiveContext&);
+};
+
+std::span<const ObjectiveEntry> objective_registry();
+
+/// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or softmax
+/// regression on a dataset of data::dataset_registry(), "digits". Throws InvalidArgument.
+std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context);
+
+}  // namespace hearsay::engine

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/random.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/engine/objectives.h"
+
+namespace hearsay::engine {
+
+struct BankOptions {
+  std::size_t peers = 5;
+  std::size_t first = 0;
+  std::size_t rows = 0;  ///< 0: all
+  std::uint64_t seed = 7;
+  std::size_t threads = 1;
+  std::string partition = "iid";
+  std::size_t batch = 32;
+};
+
+/// An objective for a bank of peers, with room for its models and gradients.
+class Bank {
+ public:
+  explicit Bank(std::string_view spec, const BankOptions& options = {})
+      : pool_(options.threads),
+        rows_(options.rows == 0 ? options.peers : options.rows),
+        objective_(make_objective(spec, {.peers = options.peers,
+                                         .first = options.first,
+                                         .rows = rows_,
+                                         .seed = options.seed,
+                                         .pool = pool_,
+                                         .partition = options.partition,
+                                         .batch = options.batch})),
+        x(rows_ * dim()),
+        g(rows_ * dim()),
+        losses(rows_) {
+    objective_->initialize(block(x));
+  }
+
+  Objective& operator*() { return *objective_; }
+  Objective* operator->() { return objective_.get(); }
+  std::size_t dim() const { return objective_->layout().dim(); }
+  std::size_t rows() const { return rows_; }
+
+  /// Gradients to g and losses, at x.
+  void gradients(std::uint32_t round) { objective_->gradients(round, block(x), block(g), losses); }
+
+  /// Every row of x becomes that vector.
+  template <class Vector>
+  void place(const Vector& at) {
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(at[k % dim()]);
+  }
+
+  /// Rows of x at random multiples of 2^-12 in [-2, 2): sums with small powers of two are exact.
+  void scatter() {
+    Random random(1, Purpose::kTest);
+    for (float& entry : x) entry = static_cast<float>(random.below(1 << 14)) * 0x1p-12f - 2;
+  }
+
+  std::vector<double> mean_gradient() const {
+    std::vector<double> mean(dim(), 0);
+    for (std::size_t k = 0; k < g.size(); ++k) {
+      mean[k % dim()] += static_cast<double>(g[k]) / static_cast<double>(rows_);
+    }
+    return mean;
+  }
+
+ private:
+  backend::Block block(std::vector<float>& values) { return {values.data(), rows_, dim()}; }
+
+  ThreadPool pool_;
+  std::size_t rows_;
+  std::unique_ptr<Objective> objective_;
+
+ public:
+  std::vector<float> x;
+  std::vector<float> g;
+  std::vector<double> losses;
+};
+
+inline std::string message_of(std::string_view spec, const BankOptions& options = {}) {
+  try {
+    Bank bank(spec, options);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+inline double squared_norm(const auto& values) {
+  double sum = 0;
+  for (auto value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return sum;
+}
+
+}  // namespace hearsay::engine
