@@ -10,21 +10,23 @@
 
 namespace hearsay::compress {
 
-/// Writes a bit string of known length, least significant bit first, 64 bits at a time. The same
-/// bytes as core's BitWriter; about five times as fast, which the time of a round shows.
+/// Writes a bit string of known length, least significant bit first: the same bytes as core's
+/// BitWriter, in whole words, which takes a third of the time.
 class BitPacker {
  public:
-  /// Room for `bits` bits, padded with zeros to a byte, is appended to `out`. Call `finish`.
-  BitPacker(Bytes& out, std::size_t bits) : out_(out), at_(out.size()) {
-    size_ = at_ + (bits + 7) / 8;
-    out_.resize(size_ + sizeof buffer_);  // so that whole words can be stored at the end
+  /// Room for `bits` bits, padded with zeros to a byte, is appended to `out`, which must not change
+  /// until `finish`.
+  BitPacker(Bytes& out, std::size_t bits) : out_(out), size_(out.size() + (bits + 7) / 8) {
+    const std::size_t begin = out.size();
+    out.resize(size_ + sizeof buffer_);  // so that a whole word can be stored at the last byte
+    at_ = out.data() + begin;
   }
 
   /// Append the low `count` bits of `bits`; the others are zero. count <= 57.
   void put(std::uint64_t bits, unsigned count) {
     buffer_ |= bits << fill_;
     fill_ += count;
-    std::memcpy(out_.data() + at_, &buffer_, sizeof buffer_);
+    std::memcpy(at_, &buffer_, sizeof buffer_);
     at_ += fill_ / 8;
     buffer_ = fill_ < 64 ? buffer_ >> (fill_ & ~7u) : 0;
     fill_ &= 7;
@@ -39,8 +41,8 @@ class BitPacker {
 
  private:
   Bytes& out_;
-  std::size_t at_;
-  std::size_t size_ = 0;
+  std::size_t size_;
+  std::uint8_t* at_ = nullptr;
   std::uint64_t buffer_ = 0;
   unsigned fill_ = 0;
 };

@@ -12,9 +12,8 @@ namespace hearsay::compress {
 namespace {
 
 float norm(std::span<const float> x) {
-  double sum = 0;
-  for (const float v : x) sum += static_cast<double>(v) * v;
-  const float result = static_cast<float>(std::sqrt(sum));
+  const double squares = sum(x, [](double v) { return v * v; });
+  const float result = static_cast<float>(std::sqrt(squares));
   return std::isfinite(result) ? result : std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -30,6 +29,7 @@ class Qsgd final : public Compressor {
     make_dense(q, x.size());
     std::vector<std::uint32_t> code(wire ? x.size() : 0);  // level, and the sign above it
     std::size_t code_bits = bits_ * x.size();
+    std::array<std::uint32_t, 4> words{};
     for (const Segment& segment : layout.segments()) {
       if (segment.size == 0) continue;
       const float scale = norm(x.subspan(segment.offset, segment.size));
@@ -37,8 +37,10 @@ class Qsgd final : public Compressor {
       const float step = step_of(scale, segment.size);
       const double per_norm = scale > 0 ? levels_ / scale : 0;  // 0 if zero or NaN
       for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
-        const std::uint32_t level = per_norm > 0 ? round(per_norm * std::abs(x[i]), random, i) : 0;
-        const std::uint32_t minus = level > 0 && std::signbit(x[i]) ? 1 : 0;
+        if (i % 4 == 0 || i == segment.offset) words = random.words(i / 4);
+        const std::uint32_t level =
+            per_norm > 0 ? round(per_norm * std::abs(x[i]), to_unit_float(words[i % 4])) : 0;
+        const std::uint32_t minus = level > 0 ? sign_bit(x[i]) : 0;
         q.dense[i] = entry(level, minus, step);
         code_bits += level > 0 ? 1 : 0;
         if (wire) code[i] = minus << bits_ | level;
@@ -90,16 +92,14 @@ class Qsgd final : public Compressor {
     return static_cast<float>(scale / (levels_ * (unbiased_ ? 1 : tau(m))));
   }
 
-  std::uint32_t round(double t, const Random& random, std::size_t i) const {
+  std::uint32_t round(double t, float uniform) const {
     t = std::min(t, levels_);  // the norm is rounded to a float
-    const double floor = std::floor(t);
-    const bool up = to_unit_float(random.word(i)) < t - floor;
-    return static_cast<std::uint32_t>(floor) + (up ? 1 : 0);
+    const auto floor = static_cast<std::uint32_t>(t);
+    return floor + (uniform < t - floor ? 1 : 0);
   }
 
   static float entry(std::uint32_t level, std::uint32_t minus, float step) {
-    const float size = static_cast<float>(level) * step;
-    return minus ? -size : size;
+    return flip(static_cast<float>(level) * step, minus);
   }
 
   void append_levels(std::span<const std::uint32_t> code, std::size_t code_bits,

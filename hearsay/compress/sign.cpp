@@ -12,9 +12,7 @@ namespace {
 
 /// |x|_1 / m, or NaN.
 float mean_magnitude(std::span<const float> x) {
-  double sum = 0;
-  for (const float v : x) sum += std::abs(v);
-  const double mean = sum / static_cast<double>(x.size());
+  const double mean = sum(x, [](double v) { return std::abs(v); }) / static_cast<double>(x.size());
   return std::isfinite(mean) ? static_cast<float>(mean) : std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -28,7 +26,7 @@ class Sign final : public Compressor {
       const float scale = mean_magnitude(x.subspan(segment.offset, segment.size));
       if (wire) append(*wire, scale);
       for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
-        q.dense[i] = std::signbit(x[i]) ? -scale : scale;
+        q.dense[i] = flip(scale, sign_bit(x[i]));
       }
     }
     if (wire) append_signs(x, *wire);
@@ -43,7 +41,7 @@ class Sign final : public Compressor {
       if (segment.size == 0) continue;
       const float scale = scales.read<float>();
       for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
-        q.dense[i] = signs[i / 8] >> i % 8 & 1 ? -scale : scale;
+        q.dense[i] = flip(scale, signs[i / 8] >> i % 8 & 1u);
       }
     }
   }
@@ -60,10 +58,11 @@ class Sign final : public Compressor {
 
  private:
   static void append_signs(std::span<const float> x, Bytes& wire) {
-    const std::size_t at = wire.size();
-    wire.resize(at + (x.size() + 7) / 8);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      wire[at + i / 8] |= static_cast<std::uint8_t>(std::signbit(x[i]) << i % 8);
+    for (std::size_t i = 0; i < x.size(); i += 8) {
+      std::uint32_t byte = 0;
+      const std::size_t n = std::min<std::size_t>(8, x.size() - i);
+      for (std::size_t j = 0; j < n; ++j) byte |= sign_bit(x[i + j]) << j;
+      wire.push_back(static_cast<std::uint8_t>(byte));
     }
   }
 };

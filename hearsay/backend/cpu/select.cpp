@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hearsay/backend/cpu/select.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once an instruction set
 #include <hwy/highway.h>
 
@@ -13,6 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace hearsay::backend::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// How many entries ahead memory is asked for; between 1024 and 4096 the time is the same.
+constexpr std::size_t kAhead = 2048;
 
 /// Write the entries of x of magnitude at least `least`, in order, and return how many there are.
 /// The outputs have room for n entries; what lies behind the returned count is overwritten too.
@@ -27,6 +31,7 @@ std::size_t collect(const float* x, std::size_t n, std::uint32_t least, std::uin
   std::size_t count = 0;
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
+    hwy::Prefetch(x + i + kAhead);  // the hardware's own prefetching stops at every page
     const auto v = hn::LoadU(floats, x + i);
     const auto large = hn::Gt(hn::And(hn::BitCast(bits, v), magnitude_mask), below);
     if (hn::AllFalse(bits, large)) continue;
@@ -63,7 +68,7 @@ constexpr std::size_t kChunk = 1 << 14;
 /// of a sample reaches. The sample is of whole cache lines, evenly spread.
 std::uint32_t estimate(std::span<const float> x, std::size_t k) {
   constexpr std::size_t kLine = 16;
-  constexpr std::size_t kLines = 4096;
+  constexpr std::size_t kLines = 1024;
   const std::size_t stride = std::max(kLine, x.size() / kLines);
   std::vector<float> sample;
   sample.reserve(kLine * (kLines + 1));
@@ -134,20 +139,25 @@ void select_above(std::span<const float> x, Threshold threshold, std::uint32_t f
 }  // namespace
 
 Threshold kth_largest(std::span<const float> x, std::size_t k) {
-  // Radix selection from the highest bits down: 11 + 10 + 10 bits.
+  // Radix selection from the highest bits down: 11 + 10 + 10 bits. Two histograms, for even and odd
+  // entries, so that equal neighbours do not wait for each other.
+  constexpr std::size_t kBins = 1 << 11;
   Threshold threshold{0, k};
-  std::vector<std::uint32_t> count(1 << 11);
+  std::vector<std::uint32_t> count(2 * kBins);
   for (const unsigned shift : {20u, 10u, 0u}) {
     const unsigned width = shift == 20 ? 11 : 10;
+    const std::uint32_t mask = (1u << width) - 1;
+    const std::uint32_t known = threshold.magnitude >> shift >> width;
     std::fill(count.begin(), count.end(), 0);
-    for (const float entry : x) {
-      const std::uint32_t m = magnitude(entry);
-      if (shift == 20 || m >> (shift + width) == threshold.magnitude >> (shift + width)) {
-        ++count[m >> shift & ((1u << width) - 1)];
-      }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::uint32_t digits = magnitude(x[i]) >> shift;
+      if (digits >> width == known) ++count[i % 2 * kBins + (digits & mask)];
     }
-    std::uint32_t digit = (1u << width) - 1;
-    for (; threshold.equal > count[digit]; --digit) threshold.equal -= count[digit];
+    std::uint32_t digit = mask;
+    for (std::size_t here; (here = count[digit] + count[kBins + digit]) < threshold.equal;
+         --digit) {
+      threshold.equal -= here;
+    }
     threshold.magnitude |= digit << shift;
   }
   return threshold;
@@ -160,15 +170,25 @@ void select_largest(std::span<const float> x, std::size_t k, std::uint32_t first
   const bool direct = x.size() <= kSmall || k == x.size();
   const std::uint32_t least = direct ? 0 : estimate(x, k);
   const std::size_t limit = direct ? x.size() : 2 * k + kSmall;
-  // A misleading sample (too few candidates, or far too many, as of equal entries) costs time only.
-  if (collect_all(x, least, limit, first, index, value) && index.size() >= begin + k) {
+  const bool bounded = collect_all(x, least, limit, first, index, value);
+  if (bounded && index.size() >= begin + k) {
     if (index.size() == begin + k) return;
     keep_largest(kth_largest(std::span(value).subspan(begin), k), begin, k, index, value);
-  } else {
+    return;
+  }
+
+  // A misleading sample costs time only. Too many candidates are most often equal ones, such as
+  // zeros: then fewer than k are above them, and the estimate is the threshold itself.
+  const auto forget = [&] {
     index.resize(begin);
     value.resize(begin);
-    select_above(x, kth_largest(x, k), first, index, value);
-  }
+  };
+  forget();
+  const bool above_known = !bounded && collect_all(x, least + 1, limit, first, index, value);
+  const std::size_t above = index.size() - begin;
+  forget();
+  const bool ties = above_known && above < k;
+  select_above(x, ties ? Threshold{least, k - above} : kth_largest(x, k), first, index, value);
 }
 
 }  // namespace hearsay::backend
