@@ -13,8 +13,10 @@ class ThreadPool;
 
 namespace hearsay::backend {
 
-/// m rows of d floats, one row a peer, contiguous, on the device of the Kernels that allocated them.
-/// Only kernels touch the floats (on the CPU, tests and closed-form objectives may too).
+class MassMeter;
+
+/// m rows of d floats, one row a peer, contiguous, on the device of the Kernels that allocated
+/// them. Only kernels touch the floats (on the CPU, tests and closed-form objectives may too).
 template <class Float>
 struct BasicBlock {
   Float* data = nullptr;
@@ -48,26 +50,27 @@ class Array {
 
 /// A vector of d floats as a receiver sees it: all of them, or the non-zero ones.
 struct VectorView {
-  const float* dense = nullptr;             ///< d floats, or null: then sparse
-  std::span<const std::uint32_t> index{};   ///< ascending
-  std::span<const float> value{};           ///< value[k] stands at index[k]
+  const float* dense = nullptr;            ///< d floats, or null: then sparse
+  std::span<const std::uint32_t> index{};  ///< ascending
+  std::span<const float> value{};          ///< value[k] stands at index[k]
 };
 
 /// Who adds what, for the m receivers of a bank: for row i the edges begin[i] .. begin[i+1]-1, each
-/// with the index of its source vector (ascending by sender) and its weight a; `debit[i]` is the sum
-/// of the weights of row i's own delivered out-edges.
+/// with the index of its source vector (ascending by sender) and its weight a; `debit[i]` is the
+/// sum of the weights of row i's own delivered out-edges.
 struct Mixing {
-  std::span<const std::uint32_t> begin;   // m + 1
+  std::span<const std::uint32_t> begin;  // m + 1
   std::span<const std::uint32_t> source;
   std::span<const float> weight;
-  std::span<const float> debit;           // m
+  std::span<const float> debit;  // m
 };
 
 /// The hot loops over the flat arrays of a bank of peers, each call for all m rows.
 ///
-/// One implementation a device. All have the same results up to rounding, and each is deterministic:
-/// sums run in the order that is written here, whatever the number of threads. Blocks of one call have
-/// the same shape unless said otherwise, and do not overlap unless said otherwise.
+/// One implementation a device. All have the same results up to rounding, and each is
+/// deterministic: sums run in the order that is written here, whatever the number of threads.
+/// Blocks of one call have the same shape unless said otherwise, and do not overlap unless said
+/// otherwise.
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -83,12 +86,13 @@ class Kernels {
   virtual void download(ConstBlock from, std::size_t row, std::span<float> to) = 0;
   virtual void upload(std::span<const float> from, Block to, std::size_t row) = 0;
 
-  virtual void fill(float value, Block y) = 0;                              ///< y = value
-  virtual void copy(ConstBlock x, Block y) = 0;                             ///< y = x
-  virtual void axpy(float a, ConstBlock x, Block y) = 0;                    ///< y += a x
-  virtual void axpby(float a, ConstBlock x, float b, Block y) = 0;          ///< y = a x + b y
-  virtual void scale_rows(std::span<const float> a, Block y) = 0;           ///< y_i *= a_i
-  virtual void divide_rows(ConstBlock x, std::span<const double> u, Block z) = 0;  ///< z_i = x_i / u_i
+  virtual void fill(float value, Block y) = 0;                      ///< y = value
+  virtual void copy(ConstBlock x, Block y) = 0;                     ///< y = x
+  virtual void axpy(float a, ConstBlock x, Block y) = 0;            ///< y += a x
+  virtual void axpby(float a, ConstBlock x, float b, Block y) = 0;  ///< y = a x + b y
+  virtual void scale_rows(std::span<const float> a, Block y) = 0;   ///< y_i *= a_i
+  virtual void divide_rows(ConstBlock x, std::span<const double> u,
+                           Block z) = 0;  ///< z_i = x_i / u_i
 
   /// Adam (Kingma, Ba 2015): m = b1 m + (1-b1) g, v = b2 v + (1-b2) g^2,
   /// g = (m / c1) / (sqrt(v / c2) + epsilon), with the bias corrections c1, c2 given.
@@ -103,14 +107,26 @@ class Kernels {
   /// x_i += sum over i's edges of a_e q_source(e), in order, after x_i -= debit_i q_i.
   ///
   /// q[i] for i < m is row i's own vector; further ones come from elsewhere. Dense vectors may be
-  /// rows of x itself: all are read before they are overwritten.
-  virtual void mix(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
+  /// rows of x itself: all are read before they are overwritten. All of q are dense, or all sparse.
+  void mix(const Mixing& mixing, std::span<const VectorView> q, Block x);
+
+  /// From now on every `mix` is measured by `meter`; null: none is.
+  void set_meter(MassMeter* meter) { meter_ = meter; }
 
   /// Every row becomes the mean of the rows (summed in double, rows ascending).
   virtual void mean_rows(Block x) = 0;
 
+  /// out_k = sum_i x_i[k] and size_k = sum_i |x_i[k]|, in double, rows ascending.
+  virtual void sum_rows(ConstBlock x, std::span<double> out, std::span<double> size) = 0;
+
   /// out_i = |x_i|^2, in double. NaN or infinite exactly if an entry of the row is (or overflows).
   virtual void squared_norms(ConstBlock x, std::span<double> out) = 0;
+
+ protected:
+  virtual void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
+
+ private:
+  MassMeter* meter_ = nullptr;
 };
 
 /// The reference, always built. Uses `pool` and the widest vector instructions of the machine.

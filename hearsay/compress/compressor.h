@@ -28,8 +28,10 @@ struct Decoded {
 
 /// What an operator promises of its error, for every x.
 enum class Promise {
-  kContractive,  ///< E |x - C(x)|^2 <= (1 - delta) |x|^2 with delta in (0, 1]: what error feedback needs
-  kUnbiased,     ///< E C(x) = x and E |x - C(x)|^2 <= omega |x|^2; may exceed |x|^2: explodes under feedback
+  kContractive,  ///< E |x - C(x)|^2 <= (1 - delta) |x|^2 with delta in (0, 1]: what error feedback
+                 ///< needs
+  kUnbiased,     ///< E C(x) = x and E |x - C(x)|^2 <= omega |x|^2; may exceed |x|^2: explodes under
+                 ///< feedback
 };
 
 /// A lossy code for a model's floats.
@@ -41,9 +43,11 @@ enum class Promise {
 ///   - `decode` of any other bytes succeeds or throws CorruptData, without allocating more than a
 ///     valid code of that layout would need;
 ///   - the result is a function of x and the random stream alone.
-/// Non-finite input is not an error here: it comes out non-finite, so that the run that made it stops.
+/// Non-finite input is not an error here: it comes out non-finite, so that the run that made it
+/// stops.
 ///
-/// Thread safety: all members are const and may run concurrently; randomness is the caller's stream.
+/// Thread safety: all members are const and may run concurrently; randomness is the caller's
+/// stream.
 class Compressor {
  public:
   virtual ~Compressor() = default;

@@ -20,13 +20,14 @@ struct Facts {
   bool row_stochastic = false;
   bool doubly_stochastic = false;
   bool symmetric = false;
-  double rho = 0;             ///< ||P - 11'/n||_2
-  double second_modulus = 0;  ///< second largest |eigenvalue| of P
-  double lambda_min = 0;      ///< smallest eigenvalue of W; only if symmetric, else 0
-  std::vector<double> perron;      ///< n times the Perron vector of P: what push-sum weights tend to
-  std::size_t rounds_to_1e3 = 0;   ///< rounds until the spread of a random vector (push-sum) is 1e-3 of the first
+  double rho = 0;              ///< ||P - 11'/n||_2
+  double second_modulus = 0;   ///< second largest |eigenvalue| of P
+  double lambda_min = 0;       ///< smallest eigenvalue of W; only if symmetric, else 0
+  std::vector<double> perron;  ///< n times the Perron vector of P: what push-sum weights tend to
+  std::size_t rounds_to_1e3 =
+      0;  ///< rounds until the spread of a random vector (push-sum) is 1e-3 of the first
   std::size_t min_out_degree = 0, max_out_degree = 0;
-  double messages_per_round = 0;   ///< mean over the period
+  double messages_per_round = 0;  ///< mean over the period
 };
 
 /// Which facts to compute: the cheap ones only, or also the spectral ones.

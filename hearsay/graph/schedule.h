@@ -14,9 +14,9 @@ namespace hearsay::graph {
 
 /// Who may talk to whom, round by round.
 ///
-/// `phase(round, epoch)` numbers the stretches in which W stays the same: algorithms that keep a copy of
-/// a neighbour's model start over when it changes. Immutable and safe to share between threads, but for
-/// `at`, which may cache.
+/// `phase(round, epoch)` numbers the stretches in which W stays the same: algorithms that keep a
+/// copy of a neighbour's model start over when it changes. Immutable and safe to share between
+/// threads, but for `at`, which may cache.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -28,8 +28,8 @@ class Schedule {
 
   virtual std::uint64_t phase(std::uint64_t round, std::uint64_t epoch) const = 0;
 
-  /// The matrices of one period, in order: one for a static graph. For graphs drawn anew each round,
-  /// the first few draws: facts are then of that sample.
+  /// The matrices of one period, in order: one for a static graph. For graphs drawn anew each
+  /// round, the first few draws: facts are then of that sample.
   virtual std::vector<Weights> period() const = 0;
 
   bool is_static() const { return change() == Change::kNever; }
@@ -55,8 +55,8 @@ struct Entry {
 
 std::span<const Entry> registry();
 
-/// make_schedule("ring:directed", {.peers = 5}). Throws InvalidArgument: unknown names, sizes that do
-/// not fit ("[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop --peers"),
+/// make_schedule("ring:directed", {.peers = 5}). Throws InvalidArgument: unknown names, sizes that
+/// do not fit ("[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop --peers"),
 /// unreadable files, graphs that are not (jointly) strongly connected.
 std::unique_ptr<Schedule> make_schedule(std::string_view spec, const GraphContext& context);
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,24 +17,27 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-/// The mixing matrix W of one round, sparse. Row = receiver, column = sender; column-stochastic means
-/// that each sender splits its mass. The diagonal is what a sender keeps: 1 - the sum of its out-edges,
-/// so columns sum to 1 by construction. Immutable.
+/// The mixing matrix W of one round, sparse. Row = receiver, column = sender; column-stochastic
+/// means that each sender splits its mass. The diagonal is what a sender keeps: 1 - the sum of its
+/// out-edges, so columns sum to 1 by construction. Immutable; copies share their tables and cost
+/// nothing.
 class Weights {
  public:
-  Weights() = default;
+  Weights() : Weights(0, {}) {}
 
-  /// Edges in any order, each pair once, no self-loops, weights > 0. Throws InvalidArgument otherwise,
-  /// and if a sender gives away all it has or more (the diagonal must stay positive).
+  /// Edges in any order, each pair once, no self-loops, weights > 0. Throws InvalidArgument
+  /// otherwise, and if a sender gives away all it has or more (the diagonal must stay positive).
   Weights(std::size_t peers, std::vector<Edge> edges);
 
-  std::size_t peers() const { return self_.size(); }
-  std::size_t edge_count() const { return by_receiver_.size(); }
+  std::size_t peers() const { return tables_->self.size(); }
+  std::size_t edge_count() const { return tables_->by_receiver.size(); }
 
-  std::span<const Edge> into(std::size_t receiver) const;   ///< senders ascending
-  std::span<const Edge> out_of(std::size_t sender) const;   ///< receivers ascending
-  std::span<const Edge> edges() const { return by_receiver_; }  ///< receivers, then senders ascending
-  double self(std::size_t peer) const { return self_[peer]; }
+  std::span<const Edge> into(std::size_t receiver) const;  ///< senders ascending
+  std::span<const Edge> out_of(std::size_t sender) const;  ///< receivers ascending
+  std::span<const Edge> edges() const {
+    return tables_->by_receiver;
+  }  ///< receivers, then senders ascending
+  double self(std::size_t peer) const { return tables_->self[peer]; }
 
   /// y = W x. x and y must not overlap.
   void multiply(std::span<const double> x, std::span<double> y) const;
@@ -41,9 +45,13 @@ class Weights {
   void multiply_transposed(std::span<const double> x, std::span<double> y) const;
 
  private:
-  std::vector<Edge> by_receiver_, by_sender_;
-  std::vector<std::size_t> receiver_begin_, sender_begin_;
-  std::vector<double> self_;
+  struct Tables {
+    std::vector<Edge> by_receiver, by_sender;
+    std::vector<std::size_t> receiver_begin, sender_begin;
+    std::vector<double> self;
+  };
+
+  std::shared_ptr<const Tables> tables_;  ///< truly shared: a period repeats a matrix many times
 };
 
 }  // namespace hearsay::graph

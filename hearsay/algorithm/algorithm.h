@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hearsay/algorithm/bank.h"
+#include "hearsay/algorithm/exchange.h"
+#include "hearsay/backend/kernels.h"
+#include "hearsay/backend/state.h"
+#include "hearsay/core/spec.h"
+#include "hearsay/graph/schedule.h"
+
+namespace hearsay::algorithm {
+
+/// One round, as the trainer announces it.
+struct Round {
+  std::uint32_t index = 0;
+  std::uint64_t phase = 0;  ///< graph::Schedule::phase of this round
+  float lr = 0;             ///< learning rate
+  bool last_phase = false;  ///< one of the final_rounds() after training: no gradient
+};
+
+/// What a round consists of; the algorithm decides.
+struct Plan {
+  enum class Talk {
+    kSilent,  ///< nobody sends
+    kGossip,  ///< emit, deliver, mix
+    kGlobal,  ///< average over all peers; counted as 2(n-1)/n * 4d bytes a peer, apart
+  };
+  Talk talk = Talk::kGossip;
+  bool gradient = true;
+  bool send_first = false;  ///< emit before the gradient: the message does not need it
+};
+
+/// A decentralized method as a pure state machine for a bank of m peers: no thread, socket, clock,
+/// file.
+///
+/// The driver (simulator, cluster process) calls, in this order:
+///   once        initial() is filled with the starting models, then start()
+///   each round  plan
+///               [emit]                     if send_first
+///               step(direction)            if gradient: the direction at point(), from the
+///               optimizer emit, mix(what arrived)    if kGossip (emit only if not send_first)
+///               average(all peers)         if kGlobal
+///
+/// All state is one row a peer (listed by `state`), so a run can be saved, moved and resumed
+/// exactly. Contract, checked for every row of `registry()` by tests/algorithm/contract_test.cpp:
+/// mixing goes through Kernels::mix alone, so the sum over peers of what is mixed does not change
+/// beyond rounding (backend::MassMeter measures it), nor does the sum of `push_sum()`.
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  virtual backend::Block initial() = 0;
+  virtual void start() = 0;
+
+  virtual Plan plan(const Round& round) = 0;
+
+  /// The models: where gradients are taken, what is evaluated and exported. z = x/u under push-sum.
+  virtual backend::ConstBlock point() const = 0;
+
+  /// What local steps and weight decay act on: x, the numerator of push-sum.
+  virtual backend::ConstBlock numerator() const = 0;
+
+  /// Apply the local step. `direction` is the algorithm's to overwrite until the next gradient.
+  virtual void step(backend::Block direction) = 0;
+
+  virtual void emit(Outbox& outbox) = 0;
+  virtual void mix(const Exchange& exchange) = 0;
+
+  /// `losses`: the minibatch losses of the bank's peers in this round.
+  virtual void average(Collective& collective, std::span<const double> losses) = 0;
+
+  virtual std::span<const double> push_sum() const = 0;  ///< u; empty: no push-sum
+  virtual double averaging_rate() const = 0;             ///< eta
+
+  /// Rounds of the method's own after training (scsp); 0 for most.
+  virtual std::uint32_t final_rounds() const = 0;
+
+  virtual void state(backend::StateList& list) = 0;
+  /// Called after the state was restored, to rebuild what follows from it.
+  virtual void restored() = 0;
+};
+
+/// What a method asks of its surroundings. Checked by `check_fit` before the first step.
+struct Needs {
+  enum class Graph { kNone, kColumnStochastic, kDoublyStochastic, kSymmetric };
+  enum class Change { kStatic, kPhases, kAny };
+  enum class Compression { kRefused, kContractive, kMild };
+  Graph graph = Graph::kColumnStochastic;
+  Change change = Change::kAny;
+  Compression compression = Compression::kRefused;
+  bool every_message = false;     ///< a lost message breaks it for good
+  bool linear_optimizer = false;  ///< no Adam
+  bool own_momentum = false;      ///< the optimizer must have none
+  bool lambda_min_above_third = false;
+};
+
+/// One row of the registry: what `hearsay list algorithms`, the docs and the tests enumerate.
+struct Entry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  Needs needs;
+  std::string_view sends;  ///< in the docs' words: "C[v], u"
+  std::string_view state;  ///< arrays of d floats a peer besides x and the gradient
+  std::string_view formula;
+  std::unique_ptr<Algorithm> (*make)(const Arguments&, const Bank&);
+};
+
+std::span<const Entry> registry();
+
+/// What an algorithm is to be combined with.
+struct Surroundings {
+  std::string_view graph_spec;
+  const graph::Facts& graph;
+  graph::Schedule::Change change;
+  std::string_view compressor_spec;  ///< "identity" if none
+  const compress::Compressor& compressor;
+  const Layout& layout;
+  bool linear_optimizer = true;
+  bool optimizer_has_momentum = false;
+  bool lossy_links = false;
+};
+
+/// Throws InvalidArgument with a sentence that names the algorithm, the property it lacks and what
+/// would do, if the algorithm cannot work in these surroundings.
+void check_fit(std::string_view spec, const Surroundings& surroundings);
+
+/// make_algorithm("sparse-push:eta=0.01", bank). Throws InvalidArgument, and lists what there is.
+std::unique_ptr<Algorithm> make_algorithm(std::string_view spec, const Bank& bank);
+
+}  // namespace hearsay::algorithm

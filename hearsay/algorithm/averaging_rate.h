@@ -1,0 +1,25 @@
+#pragma once
+
+#include "hearsay/algorithm/bank.h"
+#include "hearsay/core/spec.h"
+
+namespace hearsay::algorithm {
+
+/// Table 5 of the Sparse-Push paper: the averaging rate for a top-k that keeps that fraction.
+///
+///   keep   100 %   50 %   10 %    1 %    0.1 %
+///   eta    1       0.08   0.01    0.005  0.001
+///
+/// Log-log interpolated; below 0.1 % the last slope goes on. keep in (0, 1].
+double table5_rate(double keep);
+
+/// eta of an error-feedback method: as given; or, for `eta=auto`, 1 without compression, Table 5
+/// for a top-k, and InvalidArgument for any other operator, since no paper gives a value.
+double feedback_rate(const Arguments& arguments, const Bank& bank);
+
+/// eta of a difference-compression method (choco, quant-sgp): as given; or, for `eta=auto`,
+/// min(1, 2 delta) with delta the operator's contraction. Koloskova et al. 2019 tune 0.04 for
+/// top-1 % and 0.01 for random-1 %; delta itself is what their theory scales with.
+double difference_rate(const Arguments& arguments, const Bank& bank);
+
+}  // namespace hearsay::algorithm

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hearsay/algorithm/exchange.h"
+#include "hearsay/backend/kernels.h"
+#include "hearsay/compress/compressor.h"
+#include "hearsay/core/layout.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/graph/facts.h"
+
+namespace hearsay::algorithm {
+
+/// C applied to every row of a bank. Row i draws from the stream (seed, kRounding, first + i,
+/// round).
+class BankCompressor {
+ public:
+  BankCompressor(const compress::Compressor& compressor, const Layout& layout, ThreadPool& pool,
+                 std::uint64_t seed, std::uint32_t first);
+
+  /// The payload views what this object holds: valid until the next call.
+  void compress(backend::ConstBlock v, std::uint32_t round, Payload& payload);
+
+  const compress::Compressor& compressor() const { return compressor_; }
+
+ private:
+  const compress::Compressor& compressor_;
+  const Layout& layout_;
+  ThreadPool& pool_;
+  std::uint64_t seed_;
+  std::uint32_t first_;
+  std::vector<compress::Decoded> decoded_;
+};
+
+/// The m peers first .. first + m - 1 of n that live on one device, and what their algorithm works
+/// with.
+struct Bank {
+  backend::Kernels& kernels;
+  const Layout& layout;
+  BankCompressor& compressor;
+  double topk_keep = 0;       ///< fraction kept if the compressor is a top-k, else 0
+  const graph::Facts& graph;  ///< spectral, for methods that derive a default from it
+  std::size_t peers = 0;      ///< n
+  std::size_t rows = 0;       ///< m
+};
+
+}  // namespace hearsay::algorithm

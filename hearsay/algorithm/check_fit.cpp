@@ -1,0 +1,117 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/registry.h"
+
+namespace hearsay::algorithm {
+
+namespace {
+
+using Graph = Needs::Graph;
+using Change = Needs::Change;
+using Compression = Needs::Compression;
+
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
+  throw InvalidArgument(fmt::format(text, std::forward<Args>(args)...));
+}
+
+void check_graph(const Entry& entry, const Surroundings& s) {
+  const Needs& needs = entry.needs;
+  if (needs.graph == Graph::kSymmetric && !s.graph.symmetric) {
+    refuse(
+        "[{}] needs symmetric weights, and {} has none; use ring, torus or "
+        "random:p=0.5,symmetric=1",
+        entry.name, s.graph_spec);
+  }
+  if (needs.graph == Graph::kDoublyStochastic && !s.graph.doubly_stochastic) {
+    refuse(
+        "[{}] needs doubly stochastic weights, and those of {} are not; use ring, exponential or "
+        "torus, or a push-sum method (sgp, sparse-push, push-diging) on this graph",
+        entry.name, s.graph_spec);
+  }
+  if (needs.change == Change::kStatic && s.change != graph::Schedule::Change::kNever) {
+    refuse(
+        "[{}] needs a graph that does not change, and {} does; use ring, or gradient-tracking on "
+        "this graph",
+        entry.name, s.graph_spec);
+  }
+  if (needs.change == Change::kPhases && s.change == graph::Schedule::Change::kEveryRound) {
+    refuse(
+        "[{}] keeps copies of its neighbours' models, which {} makes worthless every round; use a "
+        "graph with longer phases (cycle:A+B,every=100), or sparse-push",
+        entry.name, s.graph_spec);
+  }
+  if (needs.lambda_min_above_third && s.graph.lambda_min <= -1.0 / 3 + 1e-9) {
+    refuse(
+        "[{}] needs lambda_min > -1/3, and {} has {:.4f}; use exact-diffusion, which mixes with "
+        "(I+W)/2",
+        entry.name, s.graph_spec, s.graph.lambda_min);
+  }
+}
+
+/// DCD-PSGD converges if alpha = sup |C(x) - x| / |x| satisfies (1 - rho)^2 > 4 mu^2 alpha^2, with
+/// mu = max |lambda - 1| (Tang et al. 2018, Theorem 1). ECD's theorem bounds the absolute error,
+/// which no operator here does; the same line is drawn for it.
+void check_mild(const Entry& entry, const Surroundings& s) {
+  const double quality = s.compressor.quality(s.layout);
+  const bool contractive = s.compressor.promise() == compress::Promise::kContractive;
+  const double alpha = std::sqrt(contractive ? 1 - quality : 1 / quality - 1);
+  const double bound = (1 - s.graph.rho) / (2 * std::max(1 - s.graph.lambda_min, 1e-12));
+  if (alpha >= bound) {
+    refuse(
+        "[{}] needs mild compression: the relative error of {} may reach {:.3g}, and {} allows "
+        "{:.3g}; use qsgd:bits=8,unbiased=1 or identity, or choco, which takes any",
+        entry.name, s.compressor_spec, alpha, s.graph_spec, bound);
+  }
+}
+
+void check_compression(const Entry& entry, const Surroundings& s) {
+  const bool lossless = s.compressor.quality(s.layout) >= 1;
+  switch (entry.needs.compression) {
+    case Compression::kRefused:
+      if (!lossless) {
+        refuse(
+            "[{}] does not compress, and the compressor is {}; drop --compressor, or use "
+            "sparse-push, deep-squeeze, choco or quant-sgp",
+            entry.name, s.compressor_spec);
+      }
+      return;
+    case Compression::kContractive:
+      if (s.compressor.promise() != compress::Promise::kContractive && !lossless) {
+        refuse(
+            "[{}] needs a contractive compressor, and {} is unbiased: under error feedback it "
+            "explodes; use its scaled form, topk or sign",
+            entry.name, s.compressor_spec);
+      }
+      return;
+    case Compression::kMild:
+      return check_mild(entry, s);
+  }
+}
+
+}  // namespace
+
+void check_fit(std::string_view spec, const Surroundings& s) {
+  const Entry& entry = find_entry(registry(), spec, "algorithm");
+  check_graph(entry, s);
+  check_compression(entry, s);
+  if (entry.needs.linear_optimizer && !s.linear_optimizer) {
+    refuse(
+        "[{}] takes differences of directions and cannot use adam; use sgd, momentum or nesterov",
+        entry.name);
+  }
+  if (entry.needs.own_momentum && s.optimizer_has_momentum) {
+    refuse("[{}] has a momentum of its own ({}:beta=..); use --optimizer sgd", entry.name,
+           entry.name);
+  }
+  if (entry.needs.every_message && s.lossy_links) {
+    refuse("[{}] needs every message to arrive, and the links lose some; use sgp or sparse-push",
+           entry.name);
+  }
+}
+
+}  // namespace hearsay::algorithm

@@ -1,0 +1,104 @@
+/// DCD-PSGD and ECD-PSGD (Tang, Gan, Zhang, Zhang, Liu 2018). W symmetric and static; hats start at
+/// the common x0; need mild compression (see check_fit).
+///
+/// dcd: the model is the own hat.
+///   half_i = sum_j W_ij hat_j - lr d_i,   q_i = C[half_i - hat_i],   hat_j += q_j
+///
+/// ecd: t = 1, 2, ... counts rounds.
+///   x+_i = sum_j W_ij hat_j - lr d_i,     q_i = C[(1 - t/2) x_i + (t/2) x+_i]
+///   hat_j = (1 - 2/t) hat_j + (2/t) q_j,  x_i = x+_i
+///
+/// Both form sum_j W_ij hat_j for the next round as soon as hats are new, with the weights that
+/// came with the messages.
+#include "hearsay/algorithm/base.h"
+#include "hearsay/algorithm/hats.h"
+#include "hearsay/algorithm/methods.h"
+
+namespace hearsay::algorithm {
+
+namespace {
+
+class HatMethod : public Base {
+ public:
+  explicit HatMethod(const Bank& bank) : Base(bank), bank_(bank), hats_(bank), mixed_(another()) {}
+
+  void start() override {
+    kernels_.copy(x_, hats_.block());
+    kernels_.copy(x_, mixed_);
+  }
+
+  void state(backend::StateList& list) override {
+    Base::state(list);
+    hats_.state(list);
+    list.per_peer("mixed_hats", mixed_);
+  }
+
+ protected:
+  /// mixed = W hats.
+  void mix_hats(const Exchange& exchange) {
+    kernels_.copy(hats_.block(), mixed_);
+    hats_.mix_into(exchange, mixed_);
+  }
+
+  const Bank bank_;
+  Hats hats_;
+  backend::Array mixed_;
+  backend::Block scratch_;
+};
+
+class Dcd : public HatMethod {
+ public:
+  using HatMethod::HatMethod;
+
+  void step(backend::Block direction) override {
+    kernels_.axpy(-round_.lr, direction, mixed_);  // half
+    scratch_ = direction;
+  }
+  void emit(Outbox& outbox) override {
+    hats_.emit_difference(mixed_, round_.index, scratch_, outbox);
+  }
+  void mix(const Exchange& exchange) override {
+    hats_.follow(exchange);
+    kernels_.copy(hats_.block(), x_);
+    mix_hats(exchange);
+  }
+};
+
+class Ecd : public HatMethod {
+ public:
+  using HatMethod::HatMethod;
+
+  void step(backend::Block direction) override {
+    kernels_.axpy(-round_.lr, direction, mixed_);  // x+
+    const float half_t = 0.5f * static_cast<float>(round_.index + 1);
+    kernels_.copy(x_, direction);
+    kernels_.axpby(half_t, mixed_, 1.0f - half_t, direction);
+    kernels_.copy(mixed_, x_);
+    extrapolated_ = direction;
+  }
+  void emit(Outbox& outbox) override {
+    bank_.compressor.compress(extrapolated_, round_.index, outbox.payloads.emplace_back());
+  }
+  void mix(const Exchange& exchange) override {
+    const float share = 2.0f / static_cast<float>(round_.index + 1);
+    const std::vector<float> keep(x_.block().rows, 1.0f - share);
+    kernels_.scale_rows(keep, hats_.block());
+    kernels_.accumulate(share, exchange.vectors[0], hats_.block());
+    mix_hats(exchange);
+  }
+
+ private:
+  backend::ConstBlock extrapolated_;
+};
+
+}  // namespace
+
+std::unique_ptr<Algorithm> make_dcd(const Arguments&, const Bank& bank) {
+  return std::make_unique<Dcd>(bank);
+}
+
+std::unique_ptr<Algorithm> make_ecd(const Arguments&, const Bank& bank) {
+  return std::make_unique<Ecd>(bank);
+}
+
+}  // namespace hearsay::algorithm

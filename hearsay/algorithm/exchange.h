@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "hearsay/backend/kernels.h"
+#include "hearsay/graph/weights.h"
+
+namespace hearsay::algorithm {
+
+/// One vector a peer of the bank, as its receivers will decode it, and what that costs.
+struct Payload {
+  std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
+  std::vector<std::size_t> bytes;         ///< length of its code
+  std::size_t paper_bytes = 0;            ///< the same as the seed papers count it
+};
+
+/// What the peers of a bank say in one round. The views stay valid until the algorithm has mixed.
+struct Outbox {
+  double rate = 1;  ///< eta: an edge of weight w moves a = float(eta * w) of the vector
+  std::vector<Payload> payloads;
+
+  /// Send the rows of `x` as they are, 4 bytes a float.
+  void send_all(backend::ConstBlock x);
+};
+
+/// What arrived in one round, for the receivers of a bank: edges, vectors and push-sum weights.
+///
+/// The amount `a` of an edge comes with the message, so a receiver needs to know no graph; a sender
+/// debits what was delivered, so the sum over peers stays the same whatever was lost.
+struct Exchange {
+  std::vector<std::uint32_t> begin, source;  ///< as in backend::Mixing
+  std::vector<float> weight, debit;
+  std::vector<std::vector<backend::VectorView>> vectors;  ///< [payload][source]
+  std::vector<double> push_sum;                           ///< [source]; empty if not sent
+
+  backend::Mixing mixing() const { return {begin, source, weight, debit}; }
+};
+
+/// Whether the message over an edge arrives.
+using Delivered = std::function<bool(const graph::Edge&)>;
+
+/// Deliver an outbox of all n peers over the edges of W: a simulated round. `delivered` may be
+/// null.
+void deliver(const graph::Weights& weights, const Outbox& outbox, std::span<const double> push_sum,
+             const Delivered& delivered, Exchange& exchange);
+
+/// Averages over all n peers, whoever holds them. Sums run in double, peers ascending.
+class Collective {
+ public:
+  virtual ~Collective() = default;
+
+  /// Every row becomes the mean of all n peers' rows.
+  virtual void mean(backend::Block rows) = 0;
+
+  /// The mean of one value a peer, given those of the bank.
+  virtual double mean(std::span<const double> values) = 0;
+};
+
+}  // namespace hearsay::algorithm

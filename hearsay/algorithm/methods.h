@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "hearsay/algorithm/algorithm.h"
+
+/// The makers behind the registry, one file each; the formulas stand at the head of those files.
+namespace hearsay::algorithm {
+
+using Maker = std::unique_ptr<Algorithm>(const Arguments&, const Bank&);
+
+Maker make_psgd;
+Maker make_dsgd;
+Maker make_sgp;
+Maker make_deep_squeeze;
+Maker make_sparse_push;
+Maker make_scsp;
+Maker make_choco;
+Maker make_quant_sgp;
+Maker make_dcd;
+Maker make_ecd;
+Maker make_exact_diffusion;
+Maker make_d2;
+Maker make_extra;
+Maker make_gradient_tracking;
+Maker make_push_diging;
+Maker make_dmsgd;
+Maker make_qg_dmsgd;
+Maker make_slowmo;
+Maker make_pga;
+Maker make_local_sgd;
+Maker make_aga;
+
+}  // namespace hearsay::algorithm

@@ -1,0 +1,206 @@
+#include "hearsay/backend/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "hearsay/backend/cpu/loops.h"
+#include "hearsay/core/thread_pool.h"
+
+namespace hearsay::backend {
+
+namespace {
+
+constexpr std::size_t kChunk = 1 << 14;       // floats of an elementwise task: 64 KB a stream
+constexpr std::size_t kTileFloats = 1 << 16;  // floats of all rows' tiles together: 256 KB, fits L2
+
+class CpuKernels : public Kernels {
+ public:
+  explicit CpuKernels(ThreadPool& pool) : pool_(pool) {}
+
+  std::string device() const override { return "cpu"; }
+  std::string isa() const override { return cpu::instruction_set(); }
+
+  Array allocate(std::size_t rows, std::size_t dim) override {
+    // calloc maps large blocks as zero pages: memory that is never touched costs nothing.
+    void* memory = std::calloc(std::max<std::size_t>(rows * dim, 1), sizeof(float));
+    if (memory == nullptr) throw std::bad_alloc();
+    return Array(static_cast<float*>(memory), rows, dim, [](float* data) { std::free(data); });
+  }
+
+  void download(ConstBlock from, std::size_t row, std::span<float> to) override {
+    std::ranges::copy(from.row(row), to.begin());
+  }
+
+  void upload(std::span<const float> from, Block to, std::size_t row) override {
+    std::ranges::copy(from, to.row(row).begin());
+  }
+
+  void fill(float value, Block y) override {
+    for_chunks(y.size(), [&](std::size_t i, std::size_t n) { cpu::fill(value, y.data + i, n); });
+  }
+
+  void copy(ConstBlock x, Block y) override {
+    for_chunks(y.size(), [&](std::size_t i, std::size_t n) {
+      std::memcpy(y.data + i, x.data + i, n * sizeof(float));
+    });
+  }
+
+  void axpy(float a, ConstBlock x, Block y) override {
+    for_chunks(y.size(),
+               [&](std::size_t i, std::size_t n) { cpu::axpy(a, x.data + i, y.data + i, n); });
+  }
+
+  void axpby(float a, ConstBlock x, float b, Block y) override {
+    for_chunks(y.size(),
+               [&](std::size_t i, std::size_t n) { cpu::axpby(a, x.data + i, b, y.data + i, n); });
+  }
+
+  void scale_rows(std::span<const float> a, Block y) override {
+    for_rows(y, [&](std::size_t i) {
+      float* row = y.row(i).data();
+      if (a[i] != 1.0f) cpu::axpby(a[i], row, 0.0f, row, y.dim);
+    });
+  }
+
+  void divide_rows(ConstBlock x, std::span<const double> u, Block z) override {
+    for_rows(z, [&](std::size_t i) {
+      cpu::divide(x.row(i).data(), static_cast<float>(u[i]), z.row(i).data(), z.dim);
+    });
+  }
+
+  void adam(const AdamRates& r, Block m, Block v, Block g) override {
+    for_chunks(g.size(), [&](std::size_t i, std::size_t n) {
+      cpu::adam(r.beta1, r.beta2, r.epsilon, r.c1, r.c2, m.data + i, v.data + i, g.data + i, n);
+    });
+  }
+
+  void accumulate(float a, std::span<const VectorView> q, Block y) override {
+    for_rows(y, [&](std::size_t i) { add(a, q[i], y.row(i)); });
+  }
+
+  void mean_rows(Block x) override {
+    const std::size_t tiles = (x.dim + kChunk - 1) / kChunk;
+    pool_.run(tiles, [&](std::size_t t) {
+      const std::size_t begin = t * kChunk, n = std::min(kChunk, x.dim - begin);
+      std::vector<double> sum(n, 0.0);
+      for (std::size_t i = 0; i < x.rows; ++i)
+        cpu::add_to_double(x.row(i).data() + begin, sum.data(), n);
+      const double count = static_cast<double>(x.rows);
+      float* first = x.data + begin;
+      for (std::size_t k = 0; k < n; ++k) first[k] = static_cast<float>(sum[k] / count);
+      for (std::size_t i = 1; i < x.rows; ++i) {
+        std::memcpy(x.row(i).data() + begin, first, n * sizeof(float));
+      }
+    });
+  }
+
+  void squared_norms(ConstBlock x, std::span<double> out) override {
+    pool_.run(x.rows, [&](std::size_t i) { out[i] = cpu::squared_norm(x.row(i).data(), x.dim); });
+  }
+
+  void sum_rows(ConstBlock x, std::span<double> out, std::span<double> size) override {
+    pool_.run((x.dim + kChunk - 1) / kChunk, [&](std::size_t t) {
+      const std::size_t begin = t * kChunk, end = std::min(begin + kChunk, x.dim);
+      for (std::size_t k = begin; k < end; ++k) out[k] = size[k] = 0;
+      for (std::size_t i = 0; i < x.rows; ++i) {
+        const float* row = x.row(i).data();
+        for (std::size_t k = begin; k < end; ++k) {
+          out[k] += static_cast<double>(row[k]);
+          size[k] += std::abs(static_cast<double>(row[k]));
+        }
+      }
+    });
+  }
+
+ protected:
+  void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
+    if (q.empty()) return;
+    if (q.front().dense == nullptr) {
+      mix_sparse(mixing, q, x);
+    } else {
+      mix_dense(mixing, q, x);
+    }
+  }
+
+ private:
+  /// body(first, count) over pieces of [0, size).
+  template <class Body>
+  void for_chunks(std::size_t size, const Body& body) {
+    pool_.run((size + kChunk - 1) / kChunk, [&](std::size_t chunk) {
+      const std::size_t begin = chunk * kChunk;
+      body(begin, std::min(kChunk, size - begin));
+    });
+  }
+
+  template <class Body>
+  void for_rows(Block block, const Body& body) {
+    pool_.run(block.rows, [&](std::size_t i) { body(i); });
+  }
+
+  static void add(float a, const VectorView& q, std::span<float> y) {
+    if (q.dense != nullptr) {
+      cpu::axpy(a, q.dense, y.data(), y.size());
+    } else {
+      for (std::size_t k = 0; k < q.index.size(); ++k) y[q.index[k]] += a * q.value[k];
+    }
+  }
+
+  void mix_sparse(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+    for_rows(x, [&](std::size_t i) {
+      add(-mixing.debit[i], q[i], x.row(i));
+      for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
+        add(mixing.weight[e], q[mixing.source[e]], x.row(i));
+      }
+    });
+  }
+
+  /// Tile by tile over the columns, all rows of a tile at once: sources that are rows of x are
+  /// copied out first, so x is read once and written once, and mixing needs no second n x d block.
+  void mix_dense(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+    if (x.dim == 0) return;
+    const std::size_t tile =
+        std::clamp<std::size_t>(kTileFloats / std::max<std::size_t>(x.rows, 1) / 16 * 16, 64, 4096);
+    pool_.run((x.dim + tile - 1) / tile, [&](std::size_t t) {
+      const std::size_t begin = t * tile, n = std::min(tile, x.dim - begin);
+      thread_local std::vector<float> copies;
+      thread_local std::vector<const float*> source;
+      copies.resize(std::max(copies.size(), q.size() * tile));
+      source.resize(q.size());
+      std::size_t copied = 0;
+      for (std::size_t j = 0; j < q.size(); ++j) {
+        source[j] = q[j].dense + begin;
+        if (q[j].dense >= x.data && q[j].dense < x.data + x.size()) {
+          float* copy = copies.data() + tile * copied++;
+          std::memcpy(copy, source[j], n * sizeof(float));
+          source[j] = copy;
+        }
+      }
+      thread_local std::vector<float> weight;
+      thread_local std::vector<const float*> terms;
+      for (std::size_t i = 0; i < x.rows; ++i) {
+        weight.assign(1, -mixing.debit[i]);
+        terms.assign(1, source[i]);
+        for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
+          weight.push_back(mixing.weight[e]);
+          terms.push_back(source[mixing.source[e]]);
+        }
+        float* row = x.row(i).data() + begin;
+        cpu::weighted_sum(row, weight.data(), terms.data(), weight.size(), row, n);
+      }
+    });
+  }
+
+  ThreadPool& pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool) {
+  return std::make_unique<CpuKernels>(pool);
+}
+
+}  // namespace hearsay::backend

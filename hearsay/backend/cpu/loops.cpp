@@ -1,0 +1,162 @@
+#include "hearsay/backend/cpu/loops.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hearsay/backend/cpu/loops.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hearsay::backend::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+
+/// body(d, i) for whole vectors, then for single floats: a CappedTag<float, 1> runs the same formula.
+template <class Body>
+HWY_INLINE void for_each_vector(std::size_t n, const Body& body) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) body(d, i);
+  const hn::CappedTag<float, 1> one;
+  for (; i < n; ++i) body(one, i);
+}
+
+const char* instruction_set() { return hwy::TargetName(HWY_TARGET); }
+
+void fill(float value, float* y, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) { hn::StoreU(hn::Set(d, value), d, y + i); });
+}
+
+void axpy(float a, const float* x, float* y, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    hn::StoreU(hn::MulAdd(hn::Set(d, a), hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+  });
+}
+
+void axpby(float a, const float* x, float b, float* y, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    const auto by = hn::Mul(hn::Set(d, b), hn::LoadU(d, y + i));
+    hn::StoreU(hn::MulAdd(hn::Set(d, a), hn::LoadU(d, x + i), by), d, y + i);
+  });
+}
+
+void divide(const float* x, float u, float* z, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    hn::StoreU(hn::Div(hn::LoadU(d, x + i), hn::Set(d, u)), d, z + i);
+  });
+}
+
+void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float* v, float* g,
+          std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    const auto grad = hn::LoadU(d, g + i);
+    const auto first =
+        hn::MulAdd(hn::Set(d, 1.0f - b1), grad, hn::Mul(hn::Set(d, b1), hn::LoadU(d, m + i)));
+    const auto second = hn::MulAdd(hn::Mul(hn::Set(d, 1.0f - b2), grad), grad,
+                                   hn::Mul(hn::Set(d, b2), hn::LoadU(d, v + i)));
+    hn::StoreU(first, d, m + i);
+    hn::StoreU(second, d, v + i);
+    const auto root = hn::Sqrt(hn::Div(second, hn::Set(d, c2)));
+    hn::StoreU(hn::Div(hn::Div(first, hn::Set(d, c1)), hn::Add(root, hn::Set(d, epsilon))), d, g + i);
+  });
+}
+
+template <std::size_t K>
+void weighted_sum_of(const float* x, const float* w, const float* const* q, float* out,
+                     std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    auto sum = hn::LoadU(d, x + i);
+    for (std::size_t k = 0; k < K; ++k) {
+      sum = hn::MulAdd(hn::Set(d, w[k]), hn::LoadU(d, q[k] + i), sum);
+    }
+    hn::StoreU(sum, d, out + i);
+  });
+}
+
+void weighted_sum(const float* x, const float* w, const float* const* q, std::size_t k, float* out,
+                  std::size_t n) {
+  for (;; k -= 4, w += 4, q += 4, x = out) {
+    switch (k) {
+      case 1: return weighted_sum_of<1>(x, w, q, out, n);
+      case 2: return weighted_sum_of<2>(x, w, q, out, n);
+      case 3: return weighted_sum_of<3>(x, w, q, out, n);
+      case 4: return weighted_sum_of<4>(x, w, q, out, n);
+      default: weighted_sum_of<4>(x, w, q, out, n);
+    }
+  }
+}
+
+void add_to_double(const float* x, double* sum, std::size_t n) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const std::size_t lanes = hn::Lanes(dd);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto wide = hn::PromoteTo(dd, hn::LoadU(df, x + i));
+    hn::StoreU(hn::Add(hn::LoadU(dd, sum + i), wide), dd, sum + i);
+  }
+  for (; i < n; ++i) sum[i] += static_cast<double>(x[i]);
+}
+
+double squared_norm(const float* x, std::size_t n) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const std::size_t lanes = hn::Lanes(dd);
+  auto even = hn::Zero(dd), odd = hn::Zero(dd);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto a = hn::PromoteTo(dd, hn::LoadU(df, x + i));
+    const auto b = hn::PromoteTo(dd, hn::LoadU(df, x + i + lanes));
+    even = hn::MulAdd(a, a, even);
+    odd = hn::MulAdd(b, b, odd);
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(even, odd)));
+  for (; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return sum;
+}
+
+}  // namespace hearsay::backend::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hearsay::backend::cpu {
+
+HWY_EXPORT(instruction_set);
+HWY_EXPORT(fill);
+HWY_EXPORT(axpy);
+HWY_EXPORT(axpby);
+HWY_EXPORT(divide);
+HWY_EXPORT(adam);
+HWY_EXPORT(weighted_sum);
+HWY_EXPORT(add_to_double);
+HWY_EXPORT(squared_norm);
+
+const char* instruction_set() { return HWY_DYNAMIC_DISPATCH(instruction_set)(); }
+void fill(float value, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(fill)(value, y, n); }
+void axpy(float a, const float* x, float* y, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(axpy)(a, x, y, n);
+}
+void axpby(float a, const float* x, float b, float* y, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(axpby)(a, x, b, y, n);
+}
+void divide(const float* x, float u, float* z, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(divide)(x, u, z, n);
+}
+void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float* v, float* g,
+          std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(adam)(b1, b2, epsilon, c1, c2, m, v, g, n);
+}
+void weighted_sum(const float* x, const float* weight, const float* const* q, std::size_t k,
+                  float* out, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(weighted_sum)(x, weight, q, k, out, n);
+}
+void add_to_double(const float* x, double* sum, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_to_double)(x, sum, n);
+}
+double squared_norm(const float* x, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(squared_norm)(x, n);
+}
+
+}  // namespace hearsay::backend::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "hearsay/core/bytes.h"
+#include "hearsay/core/error.h"
+
+namespace hearsay::compress {
+
+/// Writes a bit string of known length, least significant bit first, 64 bits at a time. The same
+/// bytes as core's BitWriter; about five times as fast, which the time of a round shows.
+class BitPacker {
+ public:
+  /// Room for `bits` bits, padded with zeros to a byte, is appended to `out`. Call `finish`.
+  BitPacker(Bytes& out, std::size_t bits) : out_(out), at_(out.size()) {
+    size_ = at_ + (bits + 7) / 8;
+    out_.resize(size_ + sizeof buffer_);  // so that whole words can be stored at the end
+  }
+
+  /// Append the low `count` bits of `bits`; the others are zero. count <= 57.
+  void put(std::uint64_t bits, unsigned count) {
+    buffer_ |= bits << fill_;
+    fill_ += count;
+    std::memcpy(out_.data() + at_, &buffer_, sizeof buffer_);
+    at_ += fill_ / 8;
+    buffer_ = fill_ < 64 ? buffer_ >> (fill_ & ~7u) : 0;
+    fill_ &= 7;
+  }
+
+  void put_zeros(std::uint64_t count) {
+    for (; count > 32; count -= 32) put(0, 32);
+    put(0, static_cast<unsigned>(count));
+  }
+
+  void finish() { out_.resize(size_); }
+
+ private:
+  Bytes& out_;
+  std::size_t at_;
+  std::size_t size_ = 0;
+  std::uint64_t buffer_ = 0;
+  unsigned fill_ = 0;
+};
+
+/// Reads a bit string off the front of foreign bytes. Running out throws CorruptData.
+class BitReader {
+ public:
+  explicit BitReader(ByteView bytes) : bytes_(bytes) {}
+
+  /// The next `count` bits. count <= 56.
+  std::uint64_t get(unsigned count) {
+    if (fill_ < count) refill();
+    if (fill_ < count) throw CorruptData("[message] ends early, inside a bit string");
+    const std::uint64_t bits = buffer_ & ((std::uint64_t{1} << count) - 1);
+    drop(count);
+    return bits;
+  }
+
+  /// The number of zeros before the next one; reads the one too.
+  std::uint64_t get_zeros() {
+    std::uint64_t zeros = 0;
+    for (;;) {
+      if (buffer_ != 0) {
+        const auto run = static_cast<unsigned>(std::countr_zero(buffer_));
+        drop(run);
+        drop(1);
+        return zeros + run;
+      }
+      zeros += fill_;
+      fill_ = 0;
+      refill();
+      if (fill_ == 0) throw CorruptData("[message] ends early, inside a bit string");
+    }
+  }
+
+  /// Bytes that were read, the last one perhaps in part.
+  std::size_t used() const { return at_ - fill_ / 8; }
+
+ private:
+  /// Bits above `fill_` are zero. At least 57 bits are held afterwards, or all there are.
+  void refill() {
+    if (at_ + sizeof buffer_ <= bytes_.size()) {
+      std::uint64_t word;
+      std::memcpy(&word, bytes_.data() + at_, sizeof word);
+      const unsigned take = (64 - fill_) / 8;
+      if (take < 8) word &= (std::uint64_t{1} << (8 * take)) - 1;
+      buffer_ |= word << fill_;
+      at_ += take;
+      fill_ += 8 * take;
+      return;
+    }
+    while (fill_ <= 56 && at_ < bytes_.size()) {
+      buffer_ |= std::uint64_t{bytes_[at_++]} << fill_;
+      fill_ += 8;
+    }
+  }
+
+  void drop(unsigned count) {
+    buffer_ = count < 64 ? buffer_ >> count : 0;
+    fill_ -= count;
+  }
+
+  ByteView bytes_;
+  std::size_t at_ = 0;
+  std::uint64_t buffer_ = 0;
+  unsigned fill_ = 0;
+};
+
+/// What `in` has left, without reading it.
+inline ByteView peek(const ByteReader& in) { return ByteReader(in).take(in.left()); }
+
+}  // namespace hearsay::compress

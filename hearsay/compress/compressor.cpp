@@ -1,0 +1,38 @@
+#include "hearsay/compress/compressor.h"
+
+#include "hearsay/compress/identity.h"
+#include "hearsay/compress/qsgd.h"
+#include "hearsay/compress/random_k.h"
+#include "hearsay/compress/sign.h"
+#include "hearsay/compress/top_k.h"
+#include "hearsay/core/registry.h"
+
+namespace hearsay::compress {
+
+namespace {
+
+constexpr Entry kRegistry[] = {
+    {"identity", "identity", "every entry, 4 bytes each", {}, make_identity},
+    {"topk", "topk:keep=0.01,scope=layer,value=f16", "the k entries of largest magnitude",
+     kTopKParameters, make_top_k},
+    {"randk", "randk:keep=0.01", "k entries drawn at random", kRandomKParameters, make_random_k},
+    {"qsgd", "qsgd:bits=4", "stochastic rounding to levels of each tensor's norm", kQsgdParameters,
+     make_qsgd},
+    {"sign", "sign", "one bit an entry, and each tensor's mean magnitude", {}, make_sign},
+};
+
+}  // namespace
+
+std::span<const Entry> registry() { return kRegistry; }
+
+std::unique_ptr<Compressor> make_compressor(std::string_view spec) {
+  const Entry& entry = find_entry(registry(), spec, "compressor");
+  return entry.make(Arguments(spec, entry.parameters));
+}
+
+double topk_keep(std::string_view spec) {
+  if (spec_name(spec) != "topk") return 0;
+  return Arguments(spec, kTopKParameters).number_in_range("keep");
+}
+
+}  // namespace hearsay::compress

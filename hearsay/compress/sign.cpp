@@ -1,0 +1,75 @@
+#include "hearsay/compress/sign.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hearsay/compress/dense_code.h"
+
+namespace hearsay::compress {
+
+namespace {
+
+/// |x|_1 / m, or NaN.
+float mean_magnitude(std::span<const float> x) {
+  double sum = 0;
+  for (const float v : x) sum += std::abs(v);
+  const double mean = sum / static_cast<double>(x.size());
+  return std::isfinite(mean) ? static_cast<float>(mean) : std::numeric_limits<float>::quiet_NaN();
+}
+
+class Sign final : public Compressor {
+ public:
+  std::size_t compress(std::span<const float> x, const Layout& layout, const Random&, Decoded& q,
+                       Bytes* wire) const override {
+    make_dense(q, x.size());
+    for (const Segment& segment : layout.segments()) {
+      if (segment.size == 0) continue;
+      const float scale = mean_magnitude(x.subspan(segment.offset, segment.size));
+      if (wire) append(*wire, scale);
+      for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
+        q.dense[i] = std::signbit(x[i]) ? -scale : scale;
+      }
+    }
+    if (wire) append_signs(x, *wire);
+    return scale_bytes(layout) + (x.size() + 7) / 8;
+  }
+
+  void decode(ByteReader& in, const Layout& layout, Decoded& q) const override {
+    ByteReader scales(in.take(scale_bytes(layout)), in.what());
+    const ByteView signs = in.take((layout.dim() + 7) / 8);
+    make_dense(q, layout.dim());
+    for (const Segment& segment : layout.segments()) {
+      if (segment.size == 0) continue;
+      const float scale = scales.read<float>();
+      for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
+        q.dense[i] = signs[i / 8] >> i % 8 & 1 ? -scale : scale;
+      }
+    }
+  }
+
+  Promise promise() const override { return Promise::kContractive; }
+
+  double quality(const Layout& layout) const override {
+    std::size_t largest = 1;
+    for (const Segment& segment : layout.segments()) largest = std::max(largest, segment.size);
+    return 1 / static_cast<double>(largest);
+  }
+
+  std::size_t paper_bytes(const Layout& layout) const override { return 4 * (layout.dim() + 1); }
+
+ private:
+  static void append_signs(std::span<const float> x, Bytes& wire) {
+    const std::size_t at = wire.size();
+    wire.resize(at + (x.size() + 7) / 8);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      wire[at + i / 8] |= static_cast<std::uint8_t>(std::signbit(x[i]) << i % 8);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Compressor> make_sign(const Arguments&) { return std::make_unique<Sign>(); }
+
+}  // namespace hearsay::compress

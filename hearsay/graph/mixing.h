@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/core/spec.h"
+#include "hearsay/graph/weights.h"
+
+namespace hearsay::graph {
+
+/// How the weights of a bare graph are chosen. deg is the out-degree.
+enum class Rule {
+  kUniform,  ///< W[i][j] = 1 / (1 + deg_j): a sender splits evenly; column-stochastic on any graph
+  kMetropolis,  ///< W[i][j] = 1 / (1 + max(deg_i, deg_j)): symmetric and doubly stochastic;
+                ///< undirected only
+};
+
+inline constexpr Parameter kWeightsParameter = {"weights", "auto", "auto|uniform|metropolis",
+                                                "uniform 1/(out-degree+1), Metropolis-Hastings, or "
+                                                "auto: metropolis if undirected, else uniform"};
+
+/// The rule that kWeightsParameter names. Throws InvalidArgument for metropolis on a directed
+/// graph.
+Rule weight_rule(const Arguments& arguments, bool undirected);
+
+/// W of the bare graph `edges`, whose weights are not looked at. Self-loops and repeated edges,
+/// which wrapping around a small graph brings about, are dropped.
+Weights mix(std::size_t peers, std::vector<Edge> edges, Rule rule);
+
+/// Adds both directions of a link.
+void link(std::vector<Edge>& edges, std::size_t a, std::size_t b);
+
+}  // namespace hearsay::graph

@@ -1,0 +1,144 @@
+#include "hearsay/train/config.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/sha256.h"
+#include "hearsay/core/spec.h"
+
+namespace hearsay::train {
+
+namespace {
+
+using Kind = Option::Kind;
+
+constexpr Option kOptions[] = {
+    {"peers", Kind::kCount, "0", "N", "number of peers; 0: what the graph implies, or 4", true},
+    {"graph", Kind::kSpec, "auto", "SPEC", "who talks to whom (hearsay list graphs)", true},
+    {"algorithm", Kind::kSpec, "scsp", "SPEC", "the method (hearsay list algorithms)", true},
+    {"compressor", Kind::kSpec, "auto", "SPEC", "what goes on the wire (hearsay list compressors)", true},
+    {"data", Kind::kSpec, "digits", "SPEC", "dataset or closed-form problem (hearsay list data)", true},
+    {"model", Kind::kSpec, "auto", "SPEC", "what is trained on a dataset (hearsay list models)", true},
+    {"partition", Kind::kSpec, "auto", "SPEC", "who holds which samples (hearsay list partitions)", true},
+    {"optimizer", Kind::kSpec, "auto", "SPEC", "the local optimizer (hearsay list optimizers)", true},
+    {"lr", Kind::kSpec, "auto", "SPEC", "learning rate: 0.1, steps:0.1,at=100+150, ...", true},
+    {"epochs", Kind::kCount, "0", "E", "epochs to train; 0: use --rounds", true},
+    {"rounds", Kind::kCount, "0", "T", "rounds to train; 0: use --epochs", true},
+    {"batch", Kind::kCount, "32", "B", "samples a peer and round, for datasets", true},
+    {"seed", Kind::kCount, "1", "S", "of every random number", true},
+    {"link", Kind::kSpec, "none", "KEYS", "simulated network: latency=..,bandwidth=..,compute=..,straggler=..",
+     true},
+    {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run", true},
+    {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false},
+    {"device", Kind::kSpec, "cpu", "cpu|cuda", "where the peers live", true},
+    {"threads", Kind::kCount, "0", "K", "worker threads; 0: one a core", false},
+};
+
+bool is_count(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::span<const Option> options() { return kOptions; }
+
+Config::Config() : given_(std::size(kOptions), false) {
+  for (const Option& option : kOptions) values_.emplace_back(option.fallback);
+}
+
+std::size_t Config::index_of(std::string_view key, std::string_view where) const {
+  std::vector<std::string_view> keys;
+  for (std::size_t i = 0; i < std::size(kOptions); ++i) {
+    if (kOptions[i].key == key) return i;
+    keys.push_back(kOptions[i].key);
+  }
+  const std::string_view close = nearest(key, keys);
+  throw InvalidArgument(fmt::format("[{}] there is no setting '{}'{}; there are {}", where, key,
+                                    close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
+                                    fmt::join(keys, ", ")));
+}
+
+void Config::set(std::string_view key, std::string_view value) {
+  const std::size_t index = index_of(key, "config");
+  if (kOptions[index].kind == Kind::kCount && !is_count(value)) {
+    throw InvalidArgument(
+        fmt::format("[config] {} must be a whole number, 0 or more, got '{}'", key, value));
+  }
+  if (value.empty()) throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, kOptions[index].meaning));
+  values_[index] = value;
+  given_[index] = true;
+}
+
+void Config::read_toml(std::string_view text, const std::string& source) {
+  toml::table table;
+  try {
+    table = toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    throw InvalidArgument(fmt::format("[{}] line {}: {}", source, error.source().begin.line,
+                                      error.description()));
+  }
+  for (const auto& [key, node] : table) {
+    const std::string where = fmt::format("{}, line {}", source, node.source().begin.line);
+    const std::size_t index = index_of(key.str(), where);
+    std::string value;
+    if (const auto* string = node.as_string()) {
+      value = string->get();
+    } else if (const auto* integer = node.as_integer()) {
+      value = fmt::format("{}", integer->get());
+    } else if (const auto* number = node.as_floating_point()) {
+      value = fmt::format("{}", number->get());
+    } else {
+      throw InvalidArgument(fmt::format("[{}] {} must be a text or a number", where, key.str()));
+    }
+    try {
+      set(kOptions[index].key, value);
+    } catch (const InvalidArgument& error) {
+      const std::string_view what = error.what();
+      throw InvalidArgument(fmt::format("[{}]{}", where, what.substr(what.find(']') + 1)));
+    }
+  }
+}
+
+const std::string& Config::text(std::string_view key) const {
+  return values_[index_of(key, "config")];
+}
+
+std::uint64_t Config::count(std::string_view key) const {
+  std::uint64_t value = 0;
+  const std::string& digits = text(key);
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+bool Config::given(std::string_view key) const { return given_[index_of(key, "config")]; }
+
+std::string Config::to_toml() const {
+  std::string out;
+  for (std::size_t i = 0; i < std::size(kOptions); ++i) {
+    const bool number = kOptions[i].kind == Kind::kCount;
+    // TOML literal strings ('...') hold any spec as it is; a path with a quote needs the escaped form.
+    const bool literal = values_[i].find('\'') == std::string::npos;
+    out += fmt::format("{} = {}\n", kOptions[i].key,
+                       number    ? values_[i]
+                       : literal ? fmt::format("'{}'", values_[i])
+                                 : fmt::format("\"\"\"{}\"\"\"", values_[i]));
+  }
+  return out;
+}
+
+std::string Config::hash() const {
+  Sha256 sha;
+  for (std::size_t i = 0; i < std::size(kOptions); ++i) {
+    if (!kOptions[i].changes_results) continue;
+    const std::string line = fmt::format("{}={}\n", kOptions[i].key, values_[i]);
+    sha.update(line.data(), line.size());
+  }
+  return sha.finish_hex();
+}
+
+}  // namespace hearsay::train

@@ -1,0 +1,152 @@
+#include "hearsay/compress/top_k.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "compress/vectors.h"
+#include "hearsay/backend/cpu/select.h"
+#include "hearsay/compress/units.h"
+
+namespace hearsay::compress {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// The definition: a stable sort by magnitude, descending, and the first k indices, ascending.
+std::vector<std::uint32_t> naive_top_k(const std::vector<float>& x, std::size_t k) {
+  std::vector<std::uint32_t> order(x.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return (std::bit_cast<std::uint32_t>(x[a]) & 0x7fffffffu) >
+           (std::bit_cast<std::uint32_t>(x[b]) & 0x7fffffffu);
+  });
+  order.resize(k);
+  std::ranges::sort(order);
+  return order;
+}
+
+void expect_exact(const std::vector<float>& x, std::size_t k, const char* what) {
+  std::vector<std::uint32_t> index{99};
+  std::vector<float> value{-1};
+  backend::select_largest(x, k, 0, index, value);
+  ASSERT_EQ(index.size(), k + 1) << what;
+  ASSERT_EQ(value.size(), k + 1) << what;
+  EXPECT_EQ(index[0], 99u) << "what was there before stays";
+  index.erase(index.begin());
+  EXPECT_EQ(index, naive_top_k(x, k)) << what << ", n " << x.size() << ", k " << k;
+  for (std::size_t i = 0; i < k; ++i) {
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(value[i + 1]),
+              std::bit_cast<std::uint32_t>(x[index[i]]));
+  }
+}
+
+void expect_exact_for_all_k(const std::vector<float>& x, const char* what) {
+  for (const double fraction : {0.0, 0.001, 0.01, 0.1, 0.4, 0.9, 0.999, 1.0}) {
+    expect_exact(x, static_cast<std::size_t>(fraction * static_cast<double>(x.size())), what);
+  }
+  if (!x.empty()) expect_exact(x, 1, what);
+}
+
+TEST(SelectLargest, IsExactForEverySizeAroundTheVectorWidth) {
+  for (std::size_t n = 0; n <= 70; ++n) expect_exact_for_all_k(normal_vector(n, n + 1), "normal");
+}
+
+/// Inputs on which the sampled threshold is right, and such that defeat it.
+TEST(SelectLargest, IsExactOnLargeAndAdversarialVectors) {
+  constexpr std::size_t kSize = 200'003;
+  const std::vector<float> normal = normal_vector(kSize, 1);
+  expect_exact_for_all_k(normal, "normal");
+  expect_exact_for_all_k(std::vector<float>(kSize), "zeros");
+  expect_exact_for_all_k(std::vector<float>(kSize, -2.5f), "all equal");
+
+  std::vector<float> x = normal;
+  std::ranges::sort(x);
+  expect_exact_for_all_k(x, "sorted");
+
+  for (float& v : x) v = std::round(v);
+  expect_exact_for_all_k(x, "few distinct values, sorted");
+
+  x = normal;
+  for (float& v : x) v = std::round(2 * v) / 2;
+  expect_exact_for_all_k(x, "few distinct values");
+
+  x.assign(kSize, 0);
+  for (std::size_t i = 0; i < kSize; i += 1000) x[i] = normal[i];
+  expect_exact_for_all_k(x, "mostly zero");
+
+  x = normal;  // large only where the sample does not look: it takes 16 of every 48 entries
+  for (std::size_t i = 0; i < kSize; ++i) x[i] *= i % 48 < 16 ? 1e-6f : 1.0f;
+  expect_exact_for_all_k(x, "sample too small");
+  for (std::size_t i = 0; i < kSize; ++i) x[i] = normal[i] * (i % 48 < 16 ? 1.0f : 1e-6f);
+  expect_exact_for_all_k(x, "sample too large");
+
+  x = normal;
+  for (std::size_t i = 0; i < kSize; i += 7) x[i] = i % 2 ? kInf : -kInf;
+  for (std::size_t i = 3; i < kSize; i += 11) x[i] = i % 2 ? kNan : -kNan;
+  for (std::size_t i = 5; i < kSize; i += 13) x[i] = 1e-42f;
+  expect_exact_for_all_k(x, "special values");
+}
+
+TEST(TopK, BreaksTiesByTheLowerIndex) {
+  const Layout layout(6);
+  Decoded q;
+  make_compressor("topk:keep=0.5")
+      ->compress(std::vector<float>{1, -2, 2, 1, -1, 2}, layout, Random(0, Purpose::kTest), q,
+                 nullptr);
+  EXPECT_EQ(q.index, (std::vector<std::uint32_t>{1, 2, 5}));
+  EXPECT_EQ(q.value, (std::vector<float>{-2, 2, 2}));
+  make_compressor("topk:keep=0.7")
+      ->compress(std::vector<float>{1, -2, 2, 1, -1, 2}, layout, Random(0, Purpose::kTest), q,
+                 nullptr);
+  EXPECT_EQ(q.index, (std::vector<std::uint32_t>{0, 1, 2, 5}));
+}
+
+TEST(TopK, SendsNanBeforeInfinityBeforeNumbers) {
+  Decoded q;
+  const std::vector<float> x{3e38f, kInf, kNan, 5};
+  const auto indices = [&](const char* spec) {
+    make_compressor(spec)->compress(x, Layout(4), Random(0, Purpose::kTest), q, nullptr);
+    return q.index;
+  };
+  EXPECT_EQ(indices("topk:keep=0.25"), (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(indices("topk:keep=0.5"), (std::vector<std::uint32_t>{1, 2}));
+}
+
+TEST(TopK, SelectsPerTensorOrOverTheModel) {
+  Layout layout;
+  layout.add("small", {2});
+  layout.add("none", {0});
+  layout.add("large", {4});
+  const std::vector<float> x{1, 2, 10, 30, 20, 40};
+  Decoded q;
+  make_compressor("topk:keep=0.5,scope=layer")
+      ->compress(x, layout, Random(0, Purpose::kTest), q, nullptr);
+  EXPECT_EQ(q.index, (std::vector<std::uint32_t>{1, 3, 5}));
+  make_compressor("topk:keep=0.5,scope=model")
+      ->compress(x, layout, Random(0, Purpose::kTest), q, nullptr);
+  EXPECT_EQ(q.index, (std::vector<std::uint32_t>{3, 4, 5}));
+}
+
+TEST(Kept, IsTheFloorOfTheExactProduct) {
+  EXPECT_EQ(kept(0.1, 160), 16u);
+  EXPECT_EQ(kept(0.1, 640), 64u);
+  EXPECT_EQ(kept(0.29, 100), 29u);
+  EXPECT_EQ(kept(0.01, 99), 1u);
+  EXPECT_EQ(kept(0.01, 199), 1u);
+  EXPECT_EQ(kept(0.01, 200), 2u);
+  EXPECT_EQ(kept(0.001, 1), 1u);
+  EXPECT_EQ(kept(0.5, 0), 0u);
+  EXPECT_EQ(kept(1, 12345), 12345u);
+  EXPECT_EQ(kept(0.999, 1000), 999u);
+  for (std::size_t k = 1; k <= 1000; ++k) {
+    EXPECT_EQ(kept(static_cast<double>(k) / 1000, 1000), k);
+    EXPECT_EQ(kept(static_cast<double>(k) / 1000, 1001), std::max<std::size_t>(1, k * 1001 / 1000));
+  }
+}
+
+}  // namespace
+}  // namespace hearsay::compress

@@ -1,0 +1,152 @@
+#include "hearsay/data/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::data {
+
+void PrintTo(const PartitionEntry& entry, std::ostream* out) { *out << entry.name; }
+
+namespace {
+
+constexpr std::size_t kClasses = 10;
+
+/// 2,503 labels, all classes mixed and of different sizes.
+std::vector<std::uint16_t> some_labels() {
+  std::vector<std::uint16_t> labels;
+  for (std::size_t i = 0; i < 2503; ++i) {
+    labels.push_back(static_cast<std::uint16_t>(i * i % 97 % kClasses));
+  }
+  return labels;
+}
+
+std::string message_of(auto action) {
+  try {
+    action();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Every partition of the registry keeps the contract written in partition.h.
+class PartitionContract : public ::testing::TestWithParam<PartitionEntry> {};
+
+TEST_P(PartitionContract, GivesEveryPeerTheSameNumberAndNoSampleTwice) {
+  const auto labels = some_labels();
+  for (std::size_t peers : {1u, 2u, 3u, 4u, 7u, 16u, 101u, 2503u}) {
+    const Partition parts = partition(GetParam().example, labels, kClasses, peers, 1);
+    ASSERT_EQ(parts.size(), peers);
+    std::set<std::uint32_t> seen;
+    for (const auto& part : parts) {
+      EXPECT_EQ(part.size(), labels.size() / peers);
+      seen.insert(part.begin(), part.end());
+    }
+    EXPECT_EQ(seen.size(), labels.size() / peers * peers) << "with " << peers << " peers";
+    EXPECT_LT(*seen.rbegin(), labels.size());
+  }
+}
+
+TEST_P(PartitionContract, IsAFunctionOfTheSeed) {
+  const auto labels = some_labels();
+  const Partition parts = partition(GetParam().example, labels, kClasses, 4, 1);
+  EXPECT_EQ(parts, partition(GetParam().example, labels, kClasses, 4, 1));
+  EXPECT_NE(parts, partition(GetParam().example, labels, kClasses, 4, 2));
+}
+
+TEST_P(PartitionContract, RefusesMorePeersThanSamples) {
+  const std::vector<std::uint16_t> labels(3, 0);
+  EXPECT_NE(message_of([&] {
+              partition(GetParam().example, labels, 1, 4, 1);
+            }).find("4 peers cannot share 3 samples; use 1 to 3 peers"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, PartitionContract, ::testing::ValuesIn(partition_registry()),
+                         [](const auto& row) {
+                           std::string name(row.param.name);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+/// How many samples of the peers' lists are where a full sort by label would put them, as a
+/// fraction.
+double sorted_fraction(const Partition& parts, std::span<const std::uint16_t> labels) {
+  const auto mine = class_counts(parts, labels, kClasses);
+  const auto sorted =
+      class_counts(partition("by-label", labels, kClasses, parts.size(), 1), labels, kClasses);
+  double common = 0;
+  double total = 0;
+  for (std::size_t peer = 0; peer < parts.size(); ++peer) {
+    for (std::size_t label = 0; label < kClasses; ++label) {
+      common += static_cast<double>(std::min(mine[peer][label], sorted[peer][label]));
+      total += static_cast<double>(mine[peer][label]);
+    }
+  }
+  return common / total;
+}
+
+TEST(Skew, SortsTheStatedFractionOfEveryClass) {
+  // 10 classes of 1,000 on 10 peers: peer c holds s * 1,000 of class c and a tenth of the rest.
+  std::vector<std::uint16_t> labels;
+  for (std::size_t i = 0; i < 10000; ++i) labels.push_back(static_cast<std::uint16_t>(i % 10));
+  for (double s : {0.0, 0.25, 0.8, 1.0}) {
+    const Partition parts = partition(fmt::format("skew:{}", s), labels, kClasses, 10, 3);
+    const auto counts = class_counts(parts, labels, kClasses);
+    for (std::size_t peer = 0; peer < 10; ++peer) {
+      for (std::size_t label = 0; label < 10; ++label) {
+        const double rest = (1 - s) * 100;
+        const double expected = rest + (peer == label ? s * 1000 : 0);
+        EXPECT_NEAR(static_cast<double>(counts[peer][label]), expected, 6 * std::sqrt(rest));
+      }
+    }
+  }
+}
+
+TEST(Skew, GrowsWithTheFraction) {
+  const auto labels = some_labels();
+  double before = 0;
+  for (const char* spec : {"iid", "skew:0.3", "skew:0.6", "skew:0.9", "by-label"}) {
+    const double now = sorted_fraction(partition(spec, labels, kClasses, 7, 1), labels);
+    EXPECT_GT(now, before + 0.05) << spec;
+    before = now;
+  }
+}
+
+TEST(Skew, AtItsEndsIsIidAndByLabel) {
+  const auto labels = some_labels();
+  EXPECT_EQ(partition("skew:0", labels, kClasses, 5, 9), partition("iid", labels, kClasses, 5, 9));
+  EXPECT_EQ(partition("skew:1", labels, kClasses, 5, 9),
+            partition("by-label", labels, kClasses, 5, 9));
+}
+
+TEST(ByLabel, DealsLabelsOutInOrder) {
+  const auto labels = some_labels();
+  std::uint16_t before = 0;
+  for (const auto& part : partition("by-label", labels, kClasses, 6, 1)) {
+    for (std::uint32_t i : part) {
+      EXPECT_GE(labels[i], before);
+      before = labels[i];
+    }
+  }
+}
+
+TEST(Partition, SaysWhatIsWrong) {
+  const auto labels = some_labels();
+  EXPECT_EQ(message_of([&] { partition("skew:1.5", labels, kClasses, 4, 1); }),
+            "[skew] fraction must be in [0, 1], got 1.5");
+  EXPECT_EQ(message_of([&] { partition("idd", labels, kClasses, 4, 1); }),
+            "[partition] no partition is named 'idd' (did you mean 'iid'?); there are iid, skew, "
+            "by-label");
+}
+
+}  // namespace
+}  // namespace hearsay::data
