@@ -3,7 +3,8 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
 
-/// What an algorithm cannot do is refused with a sentence that names it, the property and a way out.
+/// What an algorithm cannot do is refused with a sentence that names it, the property and a way
+/// out.
 namespace hearsay::algorithm {
 namespace {
 
@@ -36,9 +37,7 @@ std::string verdict(const Case& c) {
 
 class CheckFit : public ::testing::TestWithParam<Case> {};
 
-TEST_P(CheckFit, Says) {
-  EXPECT_EQ(verdict(GetParam()), GetParam().expected);
-}
+TEST_P(CheckFit, Says) { EXPECT_EQ(verdict(GetParam()), GetParam().expected); }
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, CheckFit,
@@ -47,45 +46,56 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"sparse-push", "cycle:sparse-push:a+sparse-push:b", "topk:keep=0.01", "fits"},
         Case{"dcd", "complete", "identity", "fits"},
         Case{"psgd", "sparse-push:a", "identity", "fits"},
-        Case{"dsgd", "sparse-push:a", "identity",
-             "[dsgd] needs doubly stochastic weights, and those of sparse-push:a are not; use ring, "
-             "exponential or torus, or a push-sum method (sgp, sparse-push, push-diging) on this graph"},
+        Case{
+            "dsgd", "sparse-push:a", "identity",
+            "[dsgd] needs doubly stochastic weights, and those of sparse-push:a are not; use ring, "
+            "exponential or torus, or a push-sum method (sgp, sparse-push, push-diging) on this "
+            "graph"},
         Case{"choco", "ring:directed", "topk:keep=0.01",
              "[choco] needs symmetric weights, and ring:directed has none; use ring, torus or "
              "random:p=0.5,symmetric=1"},
         Case{"extra", "cycle:ring+complete", "identity",
-             "[extra] needs a graph that does not change, and cycle:ring+complete does; use ring, or "
+             "[extra] needs a graph that does not change, and cycle:ring+complete does; use ring, "
+             "or "
              "gradient-tracking on this graph"},
         Case{"quant-sgp", "one-peer-exponential", "topk:keep=0.01",
              "[quant-sgp] keeps copies of its neighbours' models, which one-peer-exponential makes "
              "worthless every round; use a graph with longer phases (cycle:A+B,every=100), or "
              "sparse-push"},
         Case{"d2", "ring", "identity",
-             "[d2] needs lambda_min > -1/3, and ring has -0.3333; use exact-diffusion, which mixes with "
+             "[d2] needs lambda_min > -1/3, and ring has -0.3333; use exact-diffusion, which mixes "
+             "with "
              "(I+W)/2"},
         Case{"sgp", "ring", "topk:keep=0.01",
-             "[sgp] does not compress, and the compressor is topk:keep=0.01; drop --compressor, or use "
+             "[sgp] does not compress, and the compressor is topk:keep=0.01; drop --compressor, or "
+             "use "
              "sparse-push, deep-squeeze, choco or quant-sgp"},
-        Case{"sparse-push", "ring", "qsgd:bits=4,unbiased=1",
-             "[sparse-push] needs a contractive compressor, and qsgd:bits=4,unbiased=1 is unbiased: "
-             "under error feedback it explodes; use its scaled form, topk or sign"},
+        Case{
+            "sparse-push", "ring", "qsgd:bits=4,unbiased=1",
+            "[sparse-push] needs a contractive compressor, and qsgd:bits=4,unbiased=1 is unbiased: "
+            "under error feedback it explodes; use its scaled form, topk or sign"},
         Case{"dcd", "ring", "topk:keep=0.5",
-             "[dcd] needs mild compression: the relative error of topk:keep=0.5 may reach 0.707, and "
+             "[dcd] needs mild compression: the relative error of topk:keep=0.5 may reach 0.707, "
+             "and "
              "ring allows 0.25; use qsgd:bits=8,unbiased=1 or identity, or choco, which takes any"},
         Case{"exact-diffusion", "ring", "identity",
-             "[exact-diffusion] takes differences of directions and cannot use adam; use sgd, momentum "
+             "[exact-diffusion] takes differences of directions and cannot use adam; use sgd, "
+             "momentum "
              "or nesterov",
              false},
         Case{"dmsgd", "ring", "identity",
              "[dmsgd] has a momentum of its own (dmsgd:beta=..); use --optimizer sgd", true, true},
         Case{"choco", "ring", "topk:keep=0.01",
-             "[choco] needs every message to arrive, and the links lose some; use sgp or sparse-push",
+             "[choco] needs every message to arrive, and the links lose some; use sgp or "
+             "sparse-push",
              true, false, true},
-        Case{"sgd", "ring", "identity",
-             "[algorithm] no algorithm is named 'sgd' (did you mean 'psgd'?); there are psgd, dsgd, "
-             "sgp, deep-squeeze, sparse-push, scsp, choco, quant-sgp, dcd, ecd, exact-diffusion, d2, "
-             "nids, extra, gradient-tracking, push-diging, dmsgd, qg-dmsgd, slowmo, pga, local-sgd, "
-             "aga"}));
+        Case{
+            "sgd", "ring", "identity",
+            "[algorithm] no algorithm is named 'sgd' (did you mean 'psgd'?); there are psgd, dsgd, "
+            "sgp, deep-squeeze, sparse-push, scsp, choco, quant-sgp, dcd, ecd, exact-diffusion, "
+            "d2, "
+            "nids, extra, gradient-tracking, push-diging, dmsgd, qg-dmsgd, slowmo, pga, local-sgd, "
+            "aga"}));
 
 }  // namespace
 }  // namespace hearsay::algorithm

@@ -4,7 +4,8 @@
 
 #include "algorithm/world.h"
 
-/// Pure averaging under compression: what error feedback and difference compression can and cannot do.
+/// Pure averaging under compression: what error feedback and difference compression can and cannot
+/// do.
 namespace hearsay::algorithm {
 namespace {
 

@@ -15,10 +15,14 @@ World::Setup setup_for(const Entry& entry) {
   World::Setup setup{.algorithm = std::string(entry.example), .peers = 5, .dim = 23};
   switch (entry.needs.graph) {
     case Needs::Graph::kColumnStochastic:
-      setup.graph = entry.needs.change == Needs::Change::kAny ? "random:p=0.4,every=1" : "random:p=0.4";
+      setup.graph =
+          entry.needs.change == Needs::Change::kAny ? "random:p=0.4,every=1" : "random:p=0.4";
       break;
-    case Needs::Graph::kDoublyStochastic: setup.graph = "one-peer-exponential"; break;
-    default: setup.graph = "ring";
+    case Needs::Graph::kDoublyStochastic:
+      setup.graph = "one-peer-exponential";
+      break;
+    default:
+      setup.graph = "ring";
   }
   if (entry.needs.compression == Needs::Compression::kContractive) {
     setup.compressor = "topk:keep=0.1";
@@ -44,7 +48,8 @@ TEST_P(AlgorithmContract, ConservesMassOverTenThousandRoundsOnRandomGraphs) {
     const auto u = world.algorithm().push_sum();
     if (u.empty()) continue;
     const double total = std::accumulate(u.begin(), u.end(), 0.0);
-    ASSERT_NEAR(total, static_cast<double>(world.peers()), 1e-9 * static_cast<double>(world.peers()));
+    ASSERT_NEAR(total, static_cast<double>(world.peers()),
+                1e-9 * static_cast<double>(world.peers()));
   }
   EXPECT_LT(world.meter.drift(), 2e-7);
   for (float value : world.models()) ASSERT_TRUE(std::isfinite(value));
@@ -71,11 +76,12 @@ struct Snapshot {
   std::vector<double> reals;
 
   explicit Snapshot(World& world) {
-    visit(world, [](auto& saved, auto& live) { saved.push_back(live); },
-          [this](backend::Array& array) {
-            const backend::Block block = array;
-            rows.emplace_back(block.data, block.data + block.size());
-          });
+    visit(
+        world, [](auto& saved, auto& live) { saved.push_back(live); },
+        [this](backend::Array& array) {
+          const backend::Block block = array;
+          rows.emplace_back(block.data, block.data + block.size());
+        });
   }
   void restore(World& world) const {
     Snapshot copy = *this;
@@ -123,8 +129,10 @@ TEST_P(AlgorithmContract, GoesOnBitExactlyFromItsState) {
     resumed.start_random(true);
     for (int t = 0; t < broken_at; ++t) unbroken.run_round(0.05f, pull_apart);
     const Snapshot snapshot(unbroken);
-    // The other world has seen as many rounds, with other gradients: all it did must be overwritten.
-    for (int t = 0; t < broken_at; ++t) resumed.run_round(0.2f, [](auto, auto, auto d) { d[0] = 1; });
+    // The other world has seen as many rounds, with other gradients: all it did must be
+    // overwritten.
+    for (int t = 0; t < broken_at; ++t)
+      resumed.run_round(0.2f, [](auto, auto, auto d) { d[0] = 1; });
     snapshot.restore(resumed);
     for (int t = 0; t < 30; ++t) {
       unbroken.run_round(0.05f, pull_apart);
@@ -140,7 +148,8 @@ TEST_P(AlgorithmContract, ConservesMassWhenMessagesAreLost) {
   world.start_random(true);
   Random random(5, Purpose::kTest);
   for (int t = 0; t < 300; ++t) {
-    world.run_round(0.01f, pull_apart, false, [&](const graph::Edge&) { return random.uniform() > 0.3; });
+    world.run_round(0.01f, pull_apart, false,
+                    [&](const graph::Edge&) { return random.uniform() > 0.3; });
   }
   // Methods that need every message may go astray, but mixing still moves and does not make mass.
   EXPECT_LT(world.meter.drift(), 2e-7);

@@ -83,18 +83,19 @@ TEST_P(ExactMethod, ReachesTheOptimumAndDoesNotDrift) {
   EXPECT_LT(problem.relative_error(world), 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Methods, ExactMethod,
-    ::testing::Values(Case{"exact-diffusion", "ring", 8}, Case{"d2", "ring", 5},
-                      Case{"extra", "ring", 8}, Case{"gradient-tracking", "ring", 8},
-                      Case{"gradient-tracking", "one-peer-exponential", 6},
-                      Case{"push-diging", "sparse-push:a", 4},
-                      Case{"push-diging", "random:p=0.4", 7}),
-    [](const auto& test) {
-      std::string name = test.param.algorithm + "_" + test.param.graph;
-      for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Methods, ExactMethod,
+                         ::testing::Values(Case{"exact-diffusion", "ring", 8},
+                                           Case{"d2", "ring", 5}, Case{"extra", "ring", 8},
+                                           Case{"gradient-tracking", "ring", 8},
+                                           Case{"gradient-tracking", "one-peer-exponential", 6},
+                                           Case{"push-diging", "sparse-push:a", 4},
+                                           Case{"push-diging", "random:p=0.4", 7}),
+                         [](const auto& test) {
+                           std::string name = test.param.algorithm + "_" + test.param.graph;
+                           for (char& c : name)
+                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           return name;
+                         });
 
 /// Put every array of the state where the steady state has it.
 void place_at_optimum(World& world, const Quadratics& problem, float lr) {
@@ -167,7 +168,8 @@ TEST(ExactDiffusion, SurvivesATenfoldCutOfTheLearningRate) {
     worst_of_naive = std::max(worst_of_naive, problem.relative_error(naive));
   }
   EXPECT_LT(worst, 1e-4);
-  EXPECT_GT(worst_of_naive, 1e-2) << "EXTRA is made for a constant rate: the control must be thrown off";
+  EXPECT_GT(worst_of_naive, 1e-2)
+      << "EXTRA is made for a constant rate: the control must be thrown off";
 }
 
 TEST(ExactDiffusion, StartsOverAfterARoundWithoutLearningRate) {

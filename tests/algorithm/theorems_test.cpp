@@ -5,7 +5,8 @@
 #include "algorithm/world.h"
 #include "hearsay/algorithm/averaging_rate.h"
 
-/// What the papers prove, one test each; where a wrong form is known, it is the control that must fail.
+/// What the papers prove, one test each; where a wrong form is known, it is the control that must
+/// fail.
 namespace hearsay::algorithm {
 namespace {
 
@@ -27,17 +28,19 @@ TEST(PushSum, ReachesTheTrueMeanOnTheDirectedRingOfFigure5) {
   for (int t = 0; t < 200; ++t) world.run_round();
   EXPECT_LT(world.spread_around(mean), 1e-6);
   const double expected[] = {0.8, 1.2, 0.8, 1.2};
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(world.algorithm().push_sum()[i], expected[i], 1e-6);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(world.algorithm().push_sum()[i], expected[i], 1e-6);
 
   World control({.algorithm = "dsgd", .graph = "sparse-push:a"});
   control.start_random();
   for (int t = 0; t < 200; ++t) control.run_round();
-  EXPECT_GT(control.spread_around(mean), 0.1) << "without push-sum the directed ring must be biased";
+  EXPECT_GT(control.spread_around(mean), 0.1)
+      << "without push-sum the directed ring must be biased";
 }
 
 TEST(PushSum, LossWithoutWordToTheSenderLosesMass) {
-  // The control for AlgorithmContract.ConservesMassWhenMessagesAreLost: plain push-sum, whose sender
-  // debits what it sent whether or not it arrived.
+  // The control for AlgorithmContract.ConservesMassWhenMessagesAreLost: plain push-sum, whose
+  // sender debits what it sent whether or not it arrived.
   Random random(3, Purpose::kTest);
   double told[2] = {1, 1}, untold[2] = {1, 1};
   for (int t = 0; t < 100; ++t) {
@@ -122,10 +125,12 @@ TEST(Scsp, FinalRoundsShrinkDisagreementByTheSecondEigenvalue) {
 }
 
 TEST(Scsp, AutoFinalRoundsShrinkToAThousandth) {
-  World world({.algorithm = "scsp", .graph = "ring:directed", .peers = 9, .compressor = "topk:keep=0.1"});
+  World world(
+      {.algorithm = "scsp", .graph = "ring:directed", .peers = 9, .compressor = "topk:keep=0.1"});
   world.start_random();
   const double before = world.spread();
-  for (std::uint32_t t = 0; t < world.algorithm().final_rounds(); ++t) world.run_round(0, nullptr, true);
+  for (std::uint32_t t = 0; t < world.algorithm().final_rounds(); ++t)
+    world.run_round(0, nullptr, true);
   EXPECT_LT(world.spread() / before, 2e-3);
   EXPECT_GT(world.spread() / before, 1e-5) << "far more rounds than needed";
   EXPECT_EQ(World({.algorithm = "scsp:final=17", .graph = "ring"}).algorithm().final_rounds(), 17u);
@@ -196,7 +201,8 @@ TEST(Table5, HoldsAtItsRowsAndBetween) {
   EXPECT_NEAR(table5_rate(0.001), 0.001, 1e-12);
   EXPECT_NEAR(table5_rate(std::sqrt(0.1 * 0.01)), std::sqrt(0.01 * 0.005), 1e-12);
   EXPECT_NEAR(table5_rate(1e-4), 0.0002, 1e-12);
-  for (double keep = 1e-5; keep < 0.9; keep *= 1.1) EXPECT_LT(table5_rate(keep), table5_rate(1.1 * keep));
+  for (double keep = 1e-5; keep < 0.9; keep *= 1.1)
+    EXPECT_LT(table5_rate(keep), table5_rate(1.1 * keep));
 }
 
 }  // namespace

@@ -40,14 +40,14 @@ class World {
         facts_(graph::facts_of(*schedule_)),
         compressor_(compress::make_compressor(setup.compressor)),
         bank_compressor_(*compressor_, layout_, pool_, setup.seed, 0),
-        algorithm_(make_algorithm(setup.algorithm,
-                                  {.kernels = *kernels_,
-                                   .layout = layout_,
-                                   .compressor = bank_compressor_,
-                                   .topk_keep = compress::topk_keep(setup.compressor),
-                                   .graph = facts_,
-                                   .peers = peers(),
-                                   .rows = peers()})),
+        algorithm_(
+            make_algorithm(setup.algorithm, {.kernels = *kernels_,
+                                             .layout = layout_,
+                                             .compressor = bank_compressor_,
+                                             .topk_keep = compress::topk_keep(setup.compressor),
+                                             .graph = facts_,
+                                             .peers = peers(),
+                                             .rows = peers()})),
         direction_(kernels_->allocate(peers(), setup.dim)),
         losses_(peers(), 1.0) {
     kernels_->set_meter(&meter);

@@ -1,0 +1,96 @@
+#include <memory>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands.h"
+#include "hearsay/compress/compressor.h"
+#include "hearsay/compress/message.h"
+#include "hearsay/graph/facts.h"
+#include "hearsay/graph/picture.h"
+#include "hearsay/graph/schedule.h"
+#include "hearsay/report/table.h"
+
+namespace hearsay::cli {
+
+namespace {
+
+struct Options {
+  std::string spec, compressor = "topk:keep=0.01";
+  std::size_t peers = 0, dim = 269'722;
+  std::uint64_t seed = 1;
+};
+
+const char* yes_no(bool value) { return value ? "yes" : "no"; }
+
+/// Bytes of one message for a model of that size, from a random model.
+double message_bytes(const std::string& compressor, std::size_t dim) {
+  const Layout layout(dim);
+  std::vector<float> model(dim);
+  Random random(1, Purpose::kProblem);
+  for (float& value : model) value = static_cast<float>(random.normal());
+  compress::Decoded decoded;
+  return static_cast<double>(
+      compress::kHeaderBytes +
+      compress::make_compressor(compressor)->compress(model, layout, random, decoded, nullptr));
+}
+
+void graph_command(const Options& options) {
+  const auto schedule = graph::make_schedule(options.spec, {options.peers, options.seed});
+  const graph::Facts f = graph::facts_of(*schedule);
+  const double bytes = message_bytes(options.compressor, options.dim);
+
+  fmt::print("{}: {} peers", options.spec, f.peers);
+  if (f.period > 1) fmt::print(", {} matrices in turn", f.period);
+  fmt::print("\n");
+  const auto line = [](const char* name, const std::string& value) {
+    fmt::print("  {:<28} {}\n", name, value);
+  };
+  line("strongly connected",
+       fmt::format("{}{}", yes_no(f.strongly_connected), f.period > 1 ? " (jointly)" : ""));
+  line("column / row stochastic",
+       fmt::format("{} / {}", yes_no(f.column_stochastic), yes_no(f.row_stochastic)));
+  line("doubly stochastic, symmetric",
+       fmt::format("{}, {}", yes_no(f.doubly_stochastic), yes_no(f.symmetric)));
+  line("out-degree", f.min_out_degree == f.max_out_degree
+                         ? fmt::format("{}", f.min_out_degree)
+                         : fmt::format("{} .. {}", f.min_out_degree, f.max_out_degree));
+  line("rho = ||W - 11'/n||", fmt::format("{:.6f}", f.rho));
+  line("second eigenvalue modulus",
+       fmt::format("{:.6f}  (gap {:.3g})", f.second_modulus, 1 - f.second_modulus));
+  if (f.symmetric) line("smallest eigenvalue", fmt::format("{:.6f}", f.lambda_min));
+  const std::size_t shown = std::min<std::size_t>(f.perron.size(), 8);
+  line("push-sum weights tend to",
+       fmt::format(
+           "{:.3f}{}",
+           fmt::join(f.perron.begin(), f.perron.begin() + static_cast<std::ptrdiff_t>(shown), " "),
+           shown < f.perron.size() ? " ..." : ""));
+  line("rounds to average to 1e-3", fmt::format("{}", f.rounds_to_1e3));
+  line("messages a round", fmt::format("{:.4g}", f.messages_per_round));
+  line("bytes a round",
+       fmt::format(
+           "{} uncompressed, {} with {}, for {} parameters",
+           report::human_bytes(f.messages_per_round *
+                               (4.0 * static_cast<double>(options.dim) + compress::kHeaderBytes)),
+           report::human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
+  fmt::print("\n{}", graph::picture(schedule->period().front()));
+}
+
+}  // namespace
+
+Action add_graph(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("graph", "Tell what a graph is worth");
+  auto options = std::make_shared<Options>();
+  command->add_option("spec", options->spec, "the graph (hearsay list graphs)")
+      ->required()
+      ->type_name("SPEC");
+  command->add_option("-n,--peers", options->peers, "number of peers")->type_name("N");
+  command->add_option("--dim", options->dim, "model size for the byte counts; default: ResNet-20")
+      ->type_name("D");
+  command->add_option("--compressor", options->compressor, "for the byte counts")
+      ->type_name("SPEC");
+  command->add_option("--seed", options->seed, "of random graphs")->type_name("S");
+  return [options] { graph_command(*options); };
+}
+
+}  // namespace hearsay::cli

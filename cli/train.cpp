@@ -1,0 +1,104 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "hearsay/core/error.h"
+#include "hearsay/report/table.h"
+#include "hearsay/train/config.h"
+#include "hearsay/train/durable_file.h"
+#include "hearsay/train/run.h"
+
+namespace hearsay::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string config_file, out, resume;
+  bool quiet = false;
+  std::map<std::string, std::string> settings;  // by key of train::options()
+};
+
+/// runs/001, runs/002, ...: the first that is free.
+fs::path next_free_directory() {
+  for (int number = 1;; ++number) {
+    fs::path path = fs::path("runs") / fmt::format("{:03}", number);
+    if (!fs::exists(path)) return path;
+  }
+}
+
+train::Config read_config(const Options& options) {
+  train::Config config;
+  if (!options.config_file.empty()) {
+    if (!fs::is_regular_file(options.config_file)) {
+      throw InvalidArgument(fmt::format("[train] there is no file '{}'", options.config_file));
+    }
+    config.read_toml(train::read_file(options.config_file), options.config_file);
+  }
+  for (const auto& [key, value] : options.settings) {
+    if (!value.empty()) config.set(key, value);
+  }
+  // A flag outranks the file, also where the two are alternatives.
+  const auto given = [&](const char* key) { return !options.settings.at(key).empty(); };
+  if (given("rounds") && !given("epochs")) config.set("epochs", "0");
+  if (given("epochs") && !given("rounds")) config.set("rounds", "0");
+  return config;
+}
+
+void train_command(const Options& options) {
+  const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  const auto observer = make_progress(options.quiet, terminal);
+  fs::path out;
+  train::Outcome outcome;
+  if (!options.resume.empty()) {
+    for (const auto& [key, value] : options.settings) {
+      if (value.empty() || key == "threads") continue;
+      throw InvalidArgument(
+          fmt::format("[train] --resume takes its settings from {}/config.toml; drop --{}",
+                      options.resume, key));
+    }
+    if (!options.config_file.empty() || !options.out.empty()) {
+      throw InvalidArgument("[train] --resume DIR goes on in DIR; drop the config file and --out");
+    }
+    out = options.resume;
+    const std::string& threads = options.settings.at("threads");
+    train::Config check;
+    if (!threads.empty()) check.set("threads", threads);
+    outcome = train::resume(out, check.count("threads"), *observer);
+  } else {
+    const train::Config config = train::resolve(read_config(options));
+    out = options.out.empty() ? next_free_directory() : fs::path(options.out);
+    outcome = train::run(config, out, *observer);
+  }
+  if (options.quiet) return;
+  fmt::print("\n{}\nrun directory: {}\n", report::run_table(outcome.summary_json), out.string());
+}
+
+}  // namespace
+
+Action add_train(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "train", "Train; without arguments: 4 peers on a directed ring, top-1 %, handwritten digits");
+  auto options = std::make_shared<Options>();
+  command->add_option("config", options->config_file, "TOML file; its keys are the long options")
+      ->type_name("CONFIG.toml");
+  for (const train::Option& option : train::options()) {
+    const std::string key(option.key);
+    command->add_option("--" + key, options->settings[key], std::string(option.meaning))
+        ->type_name(std::string(option.placeholder));
+  }
+  command->add_option("--out", options->out, "run directory; default: runs/001, 002, ...")
+      ->type_name("DIR");
+  command->add_option("--resume", options->resume, "go on with the run in DIR")->type_name("DIR");
+  command->add_flag("--quiet", options->quiet, "print errors only");
+  return [options] { train_command(*options); };
+}
+
+}  // namespace hearsay::cli

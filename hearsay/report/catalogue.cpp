@@ -1,0 +1,127 @@
+#include "hearsay/report/catalogue.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/compress/compressor.h"
+#include "hearsay/core/registry.h"
+#include "hearsay/data/dataset.h"
+#include "hearsay/data/partition.h"
+#include "hearsay/engine/objectives.h"
+#include "hearsay/graph/schedule.h"
+#include "hearsay/train/config.h"
+#include "hearsay/train/learning_rate.h"
+#include "hearsay/train/link.h"
+#include "hearsay/train/optimizer.h"
+
+namespace hearsay::report {
+
+namespace {
+
+struct Component {
+  std::string_view name, example, summary;
+  std::span<const Parameter> parameters;
+};
+
+struct Family {
+  std::string_view name;    ///< the word of `hearsay list`
+  std::string_view option;  ///< the setting that takes it
+  std::vector<Component> components;
+};
+
+template <class Entry>
+void append(std::span<const Entry> registry, std::vector<Component>& components) {
+  for (const Entry& entry : registry) {
+    components.push_back({entry.name, entry.example, entry.summary, entry.parameters});
+  }
+}
+
+std::vector<Family> families() {
+  std::vector<Family> all(8);
+  all[0] = {"graphs", "graph", {}};
+  append(graph::registry(), all[0].components);
+  all[1] = {"compressors", "compressor", {}};
+  append(compress::registry(), all[1].components);
+  all[2] = {"algorithms", "algorithm", {}};
+  append(algorithm::registry(), all[2].components);
+  all[3] = {"models", "model", {{"logistic", "logistic", "softmax regression on a dataset", {}}}};
+  all[4] = {"data", "data", {}};
+  append(data::dataset_registry(), all[4].components);
+  append(engine::objective_registry(), all[4].components);
+  all[5] = {"partitions", "partition", {}};
+  append(data::partition_registry(), all[5].components);
+  all[6] = {"optimizers", "optimizer", {}};
+  append(train::optimizer_registry(), all[6].components);
+  all[7] = {"rates", "lr", {}};
+  append(train::learning_rate_registry(), all[7].components);
+  return all;
+}
+
+std::string fallback_of(const Parameter& parameter) {
+  return parameter.fallback.empty() ? "required" : fmt::format("default {}", parameter.fallback);
+}
+
+std::string as_text(const Family& family) {
+  std::string text = fmt::format("{} (--{}):\n", family.name, family.option);
+  for (const Component& c : family.components) {
+    text += fmt::format("  {:<22} {}\n", c.name, c.summary);
+    for (const Parameter& p : c.parameters) {
+      text += fmt::format("      {}={}: {} ({})\n", p.key, p.allowed, p.meaning, fallback_of(p));
+    }
+  }
+  return text;
+}
+
+void parameter_rows(std::span<const Parameter> parameters, std::string& text) {
+  for (const Parameter& p : parameters) {
+    std::string allowed(p.allowed);
+    for (std::size_t at = 0; (at = allowed.find('|', at)) != std::string::npos; at += 2) {
+      allowed.insert(at, "\\");
+    }
+    text += fmt::format("| | `{}` | {} | {} ({}) |\n", p.key, allowed, p.meaning, fallback_of(p));
+  }
+}
+
+}  // namespace
+
+std::string catalogue(std::string_view name) {
+  const std::vector<Family> all = families();
+  std::string text;
+  if (!name.empty()) return as_text(find_entry(std::span<const Family>(all), name, "list"));
+  for (const Family& family : all) text += as_text(family) + "\n";
+  return text;
+}
+
+std::string config_reference() {
+  std::string text =
+      "# Config reference\n\nMade by `hearsay list --markdown` from the tables that the program "
+      "itself "
+      "reads; a test\nkeeps this page equal to them.\n\n## Settings\n\nLong options of `hearsay "
+      "train` "
+      "and keys of its TOML file.\n\n| setting | value | default | meaning |\n| --- | --- | --- | "
+      "--- |\n";
+  for (const train::Option& option : train::options()) {
+    std::string placeholder(option.placeholder);
+    if (const std::size_t bar = placeholder.find('|'); bar != std::string::npos) {
+      placeholder.insert(bar, "\\");
+    }
+    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, placeholder, option.fallback,
+                        option.meaning);
+  }
+  text += "\nKeys of `link`:\n\n| | key | allowed | meaning |\n| --- | --- | --- | --- |\n";
+  parameter_rows(train::Link::parameters(), text);
+  for (const Family& family : families()) {
+    text += fmt::format(
+        "\n## {} (`--{}`)\n\n| name | key | allowed | meaning |\n| --- | --- | --- | --- |\n",
+        family.name, family.option);
+    for (const Component& c : family.components) {
+      text += fmt::format("| `{}` | | | {} |\n", c.name, c.summary);
+      parameter_rows(c.parameters, text);
+    }
+  }
+  return text;
+}
+
+}  // namespace hearsay::report

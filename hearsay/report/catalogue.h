@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hearsay::report {
+
+/// What there is in a family ("graphs", "compressors", ...), with parameters, as text for a
+/// terminal; every family if empty. Throws InvalidArgument for other words.
+std::string catalogue(std::string_view family);
+
+/// docs/config_reference.md: every setting and every component, from the same tables.
+std::string config_reference();
+
+}  // namespace hearsay::report

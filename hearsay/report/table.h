@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearsay::report {
+
+/// "812 B", "16.3 kB", "1.08 MB": powers of 1000, three digits.
+std::string human_bytes(double bytes);
+
+/// Columns of text, the first left-aligned, the others right-aligned; the first row is the head.
+std::string format_table(const std::vector<std::vector<std::string>>& rows);
+
+/// The figures of one finished run, from its summary.json: accuracy or distance, bytes, compression
+/// factor, divergence, time.
+std::string run_table(std::string_view summary_json);
+
+/// Several finished runs side by side.
+struct Comparison {
+  std::string table;
+  std::size_t runs = 0;
+  std::vector<std::string> problems;  ///< directories left out, and why
+};
+
+/// Reads summary.json and config.toml of each directory. A damaged or foreign one is left out and
+/// named.
+Comparison compare_runs(std::span<const std::string> directories);
+
+}  // namespace hearsay::report
