@@ -69,7 +69,7 @@ Config resolve(const Config& config) {
   }
   if (r.count("epochs") == 0 && r.count("rounds") == 0) {
     if (dataset) {
-      r.set("epochs", "100");
+      r.set("epochs", "200");
     } else {
       r.set("rounds", "1000");
     }

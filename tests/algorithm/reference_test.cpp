@@ -61,7 +61,6 @@ struct Case {
   std::string algorithm, graph, compressor;
   Recursion formula;
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.algorithm << " on " << c.graph; }
 
 Matrix identity() { return Matrix::Identity(kPeers, kPeers); }
 
