@@ -1,6 +1,7 @@
 #include "hearsay/backend/cpu/select.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -143,12 +144,12 @@ Threshold kth_largest(std::span<const float> x, std::size_t k) {
   // entries, so that equal neighbours do not wait for each other.
   constexpr std::size_t kBins = 1 << 11;
   Threshold threshold{0, k};
-  std::vector<std::uint32_t> count(2 * kBins);
+  std::array<std::uint32_t, 2 * kBins> count;
   for (const unsigned shift : {20u, 10u, 0u}) {
     const unsigned width = shift == 20 ? 11 : 10;
     const std::uint32_t mask = (1u << width) - 1;
     const std::uint32_t known = threshold.magnitude >> shift >> width;
-    std::fill(count.begin(), count.end(), 0);
+    count.fill(0);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::uint32_t digits = magnitude(x[i]) >> shift;
       if (digits >> width == known) ++count[i % 2 * kBins + (digits & mask)];
