@@ -9,6 +9,7 @@
 #include "compress/vectors.h"
 #include "hearsay/backend/cpu/select.h"
 #include "hearsay/compress/units.h"
+#include "hearsay/core/error.h"
 
 namespace hearsay::compress {
 namespace {
@@ -62,6 +63,9 @@ TEST(SelectLargest, IsExactOnLargeAndAdversarialVectors) {
   expect_exact_for_all_k(normal, "normal");
   expect_exact_for_all_k(std::vector<float>(kSize), "zeros");
   expect_exact_for_all_k(std::vector<float>(kSize, -2.5f), "all equal");
+
+  expect_exact_for_all_k(std::vector<float>(kSize, std::bit_cast<float>(0x7fffffffu)),
+                         "largest bits");
 
   std::vector<float> x = normal;
   std::ranges::sort(x);
@@ -129,6 +133,24 @@ TEST(TopK, SelectsPerTensorOrOverTheModel) {
   make_compressor("topk:keep=0.5,scope=model")
       ->compress(x, layout, Random(0, Purpose::kTest), q, nullptr);
   EXPECT_EQ(q.index, (std::vector<std::uint32_t>{3, 4, 5}));
+}
+
+TEST(TopK, DecodeChecksTheNumberOfEntriesOfEveryTensor) {
+  Layout layout;
+  layout.add("first", {4});
+  layout.add("second", {4});
+  Bytes wire;
+  Decoded q;
+  make_compressor("topk:keep=0.25,scope=model")
+      ->compress(std::vector<float>{9, 8, 0, 0, 1, 1, 1, 1}, layout, Random(0, Purpose::kTest), q,
+                 &wire);
+  ByteReader reader(wire, "message");
+  try {
+    make_compressor("topk:keep=0.25,scope=layer")->decode(reader, layout, q);
+    FAIL() << "no exception";
+  } catch (const CorruptData& error) {
+    EXPECT_STREQ(error.what(), "[message] entries 4 to 7 of the model must hold 1 of the indices");
+  }
 }
 
 TEST(Kept, IsTheFloorOfTheExactProduct) {

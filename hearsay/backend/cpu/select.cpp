@@ -27,7 +27,7 @@ std::size_t collect(const float* x, std::size_t n, std::uint32_t least, std::uin
   const hn::RebindToSigned<decltype(counts)> bits;  // magnitudes are below 2^31
   const hn::RebindToFloat<decltype(counts)> floats;
   const auto magnitude_mask = hn::Set(bits, 0x7fffffff);
-  const auto below = hn::Set(bits, static_cast<std::int32_t>(least) - 1);
+  const auto below = hn::Set(bits, static_cast<std::int32_t>(least - 1));
   const std::size_t lanes = hn::Lanes(bits);
   std::size_t count = 0;
   std::size_t i = 0;
