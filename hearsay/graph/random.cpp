@@ -51,7 +51,7 @@ std::vector<Edge> draw_edges(const Model& model, Random random) {
 /// The index-th graph of the model: the first strongly connected one of its own stream of draws.
 Weights draw(const Model& model, std::uint64_t index) {
   const double pairs = static_cast<double>(model.peers) * static_cast<double>(model.peers);
-  const auto tries = static_cast<std::uint32_t>(std::clamp(2e8 / pairs, 16.0, 1e5));
+  const auto tries = static_cast<std::uint32_t>(std::clamp(2e7 / pairs, 16.0, 1e5));
   for (std::uint32_t attempt = 0; attempt < tries; ++attempt) {
     const Random random(model.seed, Purpose::kGraph, attempt, static_cast<std::uint32_t>(index));
     Weights weights = mix(model.peers, draw_edges(model, random), model.rule);

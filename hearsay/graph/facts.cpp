@@ -1,0 +1,141 @@
+#include "hearsay/graph/facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hearsay/core/random.h"
+#include "hearsay/graph/connectivity.h"
+#include "hearsay/graph/properties.h"
+#include "hearsay/graph/spectrum.h"
+
+namespace hearsay::graph {
+
+namespace {
+
+/// Up to this many peers a dense solver is as fast as any.
+constexpr std::size_t kDensePeers = 256;
+/// Edge visits and rounds that averaging is simulated for, before the rest is predicted.
+constexpr double kMostWork = 2e8, kMostRounds = 2e4, kFewestRounds = 64;
+constexpr double kAveraged = 1e-3;
+
+std::vector<double> random_vector(std::size_t n) {
+  Random random(0, Purpose::kProblem);
+  std::vector<double> x(n);
+  for (double& entry : x) entry = random.normal();
+  return x;
+}
+
+/// Push-sum on the period: x and its weights u, averaged by the same W.
+class PushSum {
+ public:
+  explicit PushSum(std::vector<double> x) : x_(std::move(x)), u_(x_.size(), 1.0), next_(x_.size()) {
+    mean_ = std::accumulate(x_.begin(), x_.end(), 0.0) / static_cast<double>(x_.size());
+  }
+
+  void round(const Weights& weights) {
+    weights.multiply(x_, next_);
+    x_.swap(next_);
+    weights.multiply(u_, next_);
+    u_.swap(next_);
+  }
+
+  /// |x / u - the true mean|_2
+  double spread() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      sum += (x_[i] / u_[i] - mean_) * (x_[i] / u_[i] - mean_);
+    }
+    return std::sqrt(sum);
+  }
+
+ private:
+  std::vector<double> x_, u_, next_;
+  double mean_ = 0;
+};
+
+/// Simulated as long as that is cheap. Beyond: exact for circulants, else the last spread is taken
+/// to shrink by the second modulus each period, which it does in the end: an upper estimate.
+std::size_t rounds_to_average(std::span<const Weights> period, double messages,
+                              const Spectrum& spectrum,
+                              const std::optional<Circulants>& circulants) {
+  const std::vector<double> x = random_vector(period.front().peers());
+  PushSum push_sum(x);
+  const double target = kAveraged * push_sum.spread();
+  const double rounds = std::clamp(kMostWork / (messages + 1), kFewestRounds, kMostRounds);
+  const auto most = static_cast<std::size_t>(rounds);
+  for (std::size_t round = 0; round < most; ++round) {
+    if (push_sum.spread() <= target) return round;
+    push_sum.round(period[round % period.size()]);
+  }
+  if (circulants) return circulants->rounds_to_average(x, kAveraged);
+  const double periods = std::log(target / push_sum.spread()) / std::log(spectrum.second_modulus);
+  return most + static_cast<std::size_t>(
+                    std::ceil(std::max(0.0, periods) * static_cast<double>(period.size())));
+}
+
+void add_properties(std::span<const Weights> period, Facts& facts) {
+  facts.peers = period.front().peers();
+  facts.period = period.size();
+  facts.strongly_connected = !find_gap(period).has_value();
+  facts.column_stochastic = std::ranges::all_of(period, is_column_stochastic);
+  facts.row_stochastic = std::ranges::all_of(period, is_row_stochastic);
+  facts.doubly_stochastic = facts.column_stochastic && facts.row_stochastic;
+  facts.symmetric = std::ranges::all_of(period, is_symmetric);
+  facts.min_out_degree = facts.peers;
+  for (const Weights& weights : period) {
+    facts.messages_per_round +=
+        static_cast<double>(weights.edge_count()) / static_cast<double>(period.size());
+    for (std::size_t i = 0; i < facts.peers; ++i) {
+      facts.min_out_degree = std::min(facts.min_out_degree, weights.out_of(i).size());
+      facts.max_out_degree = std::max(facts.max_out_degree, weights.out_of(i).size());
+    }
+  }
+}
+
+double lambda_min(std::span<const Weights> period) {
+  double smallest = 1;
+  const Edge* last = nullptr;
+  for (const Weights& weights : period) {
+    const Edge* table = weights.edges().data();
+    if (table == last) continue;  // a copy of the one before
+    last = table;
+    const bool few = weights.peers() <= kDensePeers;
+    smallest = std::min(smallest, few ? dense_lambda_min(weights) : krylov_lambda_min(weights));
+  }
+  return smallest;
+}
+
+void add_spectrum(std::span<const Weights> period, Facts& facts) {
+  const auto circulants = Circulants::of(period);
+  Spectrum spectrum;
+  if (circulants) {
+    spectrum = circulants->spectrum();
+  } else if (facts.peers <= kDensePeers) {
+    spectrum = dense_spectrum(period);
+  } else {
+    spectrum = krylov_spectrum(period);
+  }
+  facts.rho = spectrum.rho;
+  facts.second_modulus = spectrum.second_modulus;
+  if (facts.symmetric) {
+    facts.lambda_min = circulants ? circulants->smallest_real_part() : lambda_min(period);
+  }
+  if (!facts.doubly_stochastic) facts.perron = perron_weights(period);
+  facts.rounds_to_1e3 = rounds_to_average(period, facts.messages_per_round, spectrum, circulants);
+}
+
+}  // namespace
+
+Facts facts_of(const Schedule& schedule, Depth depth) {
+  const std::vector<Weights> period = schedule.period();
+  Facts facts;
+  add_properties(period, facts);
+  if (depth == Depth::kProperties) return facts;
+  facts.perron.assign(facts.peers, 1.0);
+  facts.lambda_min = facts.peers == 1 ? 1 : 0;
+  if (facts.peers > 1) add_spectrum(period, facts);
+  return facts;
+}
+
+}  // namespace hearsay::graph

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace hearsay::graph {
+
+/// y = A x for a symmetric A.
+using SymmetricProduct = std::function<void(std::span<const double> x, std::span<double> y)>;
+
+enum class End { kLargest, kSmallest };
+
+/// An end of the spectrum of an n x n symmetric matrix with norm about 1, to about 1e-12; nothing
+/// if 60,000 products are not enough.
+///
+/// Plain Lanczos with three vectors and no reorthogonalisation: rounding brings copies of converged
+/// eigenvalues, which do no harm at the ends (Paige 1980). It takes about 5,000 products for a path
+/// of 4,096 peers. Spectra's restarted solver keeps an orthogonal basis, which costs more a product
+/// there, and fails on matrices with few distinct eigenvalues, such as a star's.
+std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, End end);
+
+}  // namespace hearsay::graph
