@@ -232,11 +232,18 @@ on_ring() {
 }
 
 exact_diffusion() {
+  local b
   printf '\n### 4. Exact diffusion against D-SGD, ring of 8, heterogeneous data\n'
-  printf '\nConvex (logistic regression):\n\n'
-  on_ring exact/convex convex 500 1000 exact-diffusion "exact diffusion"
-  printf '\nStrongly convex (least squares):\n\n'
-  on_ring exact/strongly-convex strongly-convex 250 500 exact-diffusion "exact diffusion"
+  for b in 0 0.5 2; do
+    printf '\nConvex (logistic regression), b^2 / sigma^2 = %s:\n\n' "$b"
+    on_ring "exact/convex-$b" convex 500 1000 exact-diffusion "exact diffusion" \
+      --data "logistic:samples=20,heterogeneity=$b,noise=1,l2=0"
+  done
+  for b in 0 1 4; do
+    printf '\nStrongly convex (least squares), b^2 / sigma^2 = %s:\n\n' "$b"
+    on_ring "exact/strongly-convex-$b" strongly-convex 250 500 exact-diffusion "exact diffusion" \
+      --data "least-squares:heterogeneity=$b,noise=1"
+  done
 }
 
 periodic_average() {
