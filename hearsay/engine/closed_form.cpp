@@ -1,6 +1,7 @@
 #include "hearsay/engine/closed_form.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "hearsay/core/random.h"
@@ -33,6 +34,7 @@ void ClosedForm::gradients(std::uint32_t round, backend::ConstBlock at, backend:
 }
 
 Score ClosedForm::evaluate(std::span<const float> model) const {
+  assert(model.size() == dim());
   const std::vector<double> x(model.begin(), model.end());
   double apart = 0;
   double norm = 0;

@@ -14,7 +14,7 @@ namespace hearsay::engine {
 
 /// How good one model is. What an objective cannot tell stays empty.
 struct Score {
-  double loss = 0;  ///< of the whole problem, not one peer's: of the test set, or all peers' mean
+  double loss = 0;                            ///< of the test set, or the mean over all n peers
   std::optional<double> accuracy;             ///< percent of the test set
   std::optional<double> distance_to_optimum;  ///< |x - x*| / |x*|, or |x - x*| where x* = 0
 };

@@ -1,6 +1,7 @@
 #include "hearsay/engine/softmax_regression.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
@@ -78,6 +79,7 @@ class SoftmaxRegression final : public Objective {
   }
 
   Score evaluate(std::span<const float> model) const override {
+    assert(model.size() == layout_.dim());
     Matrix scores = logits(test_images_, model);
     double loss = 0;
     std::size_t right = 0;

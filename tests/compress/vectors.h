@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "hearsay/compress/compressor.h"
@@ -21,6 +23,14 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
 inline bool same_bits(const Decoded& a, const Decoded& b) {
   return a.sparse == b.sparse && a.index == b.index && same_bits(a.value, b.value) &&
          same_bits(a.dense, b.dense);
+}
+
+/// A vector of d entries, whatever they are.
+inline bool well_formed(const Decoded& q, std::size_t d) {
+  if (!q.sparse) return q.dense.size() == d && q.index.empty() && q.value.empty();
+  const auto repeat = std::ranges::adjacent_find(q.index, std::greater_equal<>());
+  return q.dense.empty() && q.index.size() == q.value.size() && repeat == q.index.end() &&
+         (q.index.empty() || q.index.back() < d);
 }
 
 /// C(x) with its zeros.

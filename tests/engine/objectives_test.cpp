@@ -39,7 +39,12 @@ TEST_P(ObjectiveContract, ProblemIsTheSameHoweverPeersAreSpreadOverBanks) {
   const std::vector<float> start = all.x;
   all.scatter();
   all.gradients(4);
-  for (const auto& [first, rows] : {std::pair<std::size_t, std::size_t>{0, 2}, {2, 3}, {4, 1}}) {
+  struct Split {
+    std::size_t first, rows;
+  };
+  for (const Split& split : {Split{0, 2}, Split{2, 3}, Split{4, 1}}) {
+    const std::size_t first = split.first;
+    const std::size_t rows = split.rows;
     Bank part(GetParam(), {.first = first, .rows = rows});
     const auto rows_of = [&](const std::vector<float>& values) {
       const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first * part.dim());

@@ -1,0 +1,6 @@
+#include "fuzz/decoders.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  hearsay::fuzz::decode_vector({data, size});
+  return 0;
+}
