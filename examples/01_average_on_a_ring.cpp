@@ -10,8 +10,10 @@
 
 #include "hearsay/algorithm/local_peers.h"
 
+namespace algorithm = hearsay::algorithm;
+namespace graph = hearsay::graph;
+
 int main() {
-  using namespace hearsay;
   constexpr std::array kNumbers = {3.0f, 1.0f, 4.0f, 1.0f, 5.0f};
   constexpr float kMean = 2.8f;
 

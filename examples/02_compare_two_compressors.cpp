@@ -12,27 +12,29 @@
 #include "hearsay/algorithm/local_peers.h"
 #include "hearsay/compress/compressor.h"
 
-namespace {
+namespace algorithm = hearsay::algorithm;
+namespace compress = hearsay::compress;
+using hearsay::Random;
 
-using namespace hearsay;
+namespace {
 
 constexpr std::size_t kDim = 1000;
 
 /// Entries of very different size, as gradients and weight differences have them.
 void fill_with_heavy_tails(std::uint32_t peer, std::span<float> x) {
-  Random random(1, Purpose::kProblem, peer);
+  Random random(1, hearsay::Purpose::kProblem, peer);
   for (float& value : x) value = static_cast<float>(std::pow(random.normal(), 3));
 }
 
 void code_one_vector(const char* spec) {
-  const Layout layout(kDim);
+  const hearsay::Layout layout(kDim);
   std::vector<float> x(kDim);
   fill_with_heavy_tails(0, x);
 
   const auto compressor = compress::make_compressor(spec);
   compress::Decoded q;
-  Bytes wire;
-  compressor->compress(x, layout, Random(1, Purpose::kRounding), q, &wire);
+  hearsay::Bytes wire;
+  compressor->compress(x, layout, Random(1, hearsay::Purpose::kRounding), q, &wire);
 
   double error = 0, norm = 0;
   std::vector<float> seen(kDim, 0.0f);  // what a receiver sees of x

@@ -15,9 +15,10 @@
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/local_peers.h"
 
-namespace {
+namespace algorithm = hearsay::algorithm;
+namespace backend = hearsay::backend;
 
-using namespace hearsay;
+namespace {
 
 class SecondOrderGossip : public algorithm::Base {
  public:
