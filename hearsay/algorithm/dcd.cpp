@@ -68,27 +68,26 @@ class Ecd : public HatMethod {
  public:
   using HatMethod::HatMethod;
 
+  // Both formulas as a point plus a difference: t grows, and so would the rounding of what cancels.
   void step(backend::Block direction) override {
     kernels_.axpy(-round_.lr, direction, mixed_);  // x+
     const float half_t = 0.5f * static_cast<float>(round_.index + 1);
-    kernels_.copy(x_, direction);
-    kernels_.axpby(half_t, mixed_, 1.0f - half_t, direction);
+    kernels_.copy(mixed_, direction);
+    kernels_.axpy(-1.0f, x_, direction);
+    kernels_.axpby(1.0f, x_, half_t, direction);  // x + (t/2) (x+ - x)
     kernels_.copy(mixed_, x_);
-    extrapolated_ = direction;
+    scratch_ = direction;
   }
   void emit(Outbox& outbox) override {
-    bank_.compressor.compress(extrapolated_, round_.index, outbox.payloads.emplace_back());
+    bank_.compressor.compress(scratch_, round_.index, outbox.payloads.emplace_back());
   }
   void mix(const Exchange& exchange) override {
     const float share = 2.0f / static_cast<float>(round_.index + 1);
-    const std::vector<float> keep(x_.block().rows, 1.0f - share);
-    kernels_.scale_rows(keep, hats_.block());
-    kernels_.accumulate(share, exchange.vectors[0], hats_.block());
+    kernels_.copy(hats_.block(), scratch_);
+    kernels_.accumulate(-1.0f, exchange.vectors[0], scratch_);
+    kernels_.axpy(-share, scratch_, hats_.block());  // hat - (2/t) (hat - q)
     mix_hats(exchange);
   }
-
- private:
-  backend::ConstBlock extrapolated_;
 };
 
 }  // namespace

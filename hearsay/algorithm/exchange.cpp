@@ -17,14 +17,14 @@ void deliver(const graph::Weights& weights, const Outbox& outbox, std::span<cons
   exchange.begin.assign(1, 0);
   exchange.source.clear();
   exchange.weight.clear();
-  exchange.debit.assign(n, 0.0f);
+  exchange.debit.assign(n, 0.0);
   for (std::size_t receiver = 0; receiver < n; ++receiver) {
     for (const graph::Edge& edge : weights.into(receiver)) {
       if (delivered && !delivered(edge)) continue;
       const float amount = static_cast<float>(outbox.rate * edge.weight);
       exchange.source.push_back(edge.sender);
       exchange.weight.push_back(amount);
-      exchange.debit[edge.sender] += amount;
+      exchange.debit[edge.sender] += static_cast<double>(amount);
     }
     exchange.begin.push_back(static_cast<std::uint32_t>(exchange.source.size()));
   }

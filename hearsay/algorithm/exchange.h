@@ -32,7 +32,8 @@ struct Outbox {
 /// debits what was delivered, so the sum over peers stays the same whatever was lost.
 struct Exchange {
   std::vector<std::uint32_t> begin, source;  ///< as in backend::Mixing
-  std::vector<float> weight, debit;
+  std::vector<float> weight;
+  std::vector<double> debit;
   std::vector<std::vector<backend::VectorView>> vectors;  ///< [payload][source]
   std::vector<double> push_sum;                           ///< [source]; empty if not sent
 

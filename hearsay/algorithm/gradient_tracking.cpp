@@ -20,9 +20,10 @@ class GradientTracking : public Model {
       : Model(bank), y_(this->another()), d_old_(this->another()) {}
 
   void step(backend::Block direction) override {
-    // y = 0 and d_old = 0 at the start make the first round's y = d.
-    this->kernels_.axpy(1.0f, direction, y_);
-    this->kernels_.axpy(-1.0f, d_old_, y_);
+    // y = 0 and d_old = 0 at the start make the first round's y = d. The difference comes first: it
+    // is exact where gradients hardly change, and y adds up all of them.
+    this->kernels_.axpby(1.0f, direction, -1.0f, d_old_);
+    this->kernels_.axpy(1.0f, d_old_, y_);
     this->kernels_.copy(direction, d_old_);
     this->kernels_.axpy(-this->round_.lr, y_, this->x_);
   }

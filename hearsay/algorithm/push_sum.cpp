@@ -11,7 +11,7 @@ void PushSum::mix(const Exchange& exchange) {
     for (std::uint32_t e = exchange.begin[i]; e < exchange.begin[i + 1]; ++e) {
       gained += static_cast<double>(exchange.weight[e]) * exchange.push_sum[exchange.source[e]];
     }
-    next_[i] += gained - static_cast<double>(exchange.debit[i]) * u_[i];
+    next_[i] += gained - exchange.debit[i] * u_[i];
   }
   u_.swap(next_);
 }

@@ -62,7 +62,7 @@ struct Mixing {
   std::span<const std::uint32_t> begin;  // m + 1
   std::span<const std::uint32_t> source;
   std::span<const float> weight;
-  std::span<const float> debit;  // m
+  std::span<const double> debit;  // m
 };
 
 /// The hot loops over the flat arrays of a bank of peers, each call for all m rows.
@@ -104,10 +104,15 @@ class Kernels {
   /// y_i += a q_i, for the m vectors q.
   virtual void accumulate(float a, std::span<const VectorView> q, Block y) = 0;
 
-  /// x_i += sum over i's edges of a_e q_source(e), in order, after x_i -= debit_i q_i.
+  /// x_i += sum over i's edges of a_e q_source(e) - debit_i q_i.
   ///
   /// q[i] for i < m is row i's own vector; further ones come from elsewhere. Dense vectors may be
   /// rows of x itself: all are read before they are overwritten. All of q are dense, or all sparse.
+  ///
+  /// Dense vectors are added up as differences, c_i q_i + sum of a_e (q_source(e) - q_i) with
+  /// c_i = (sum of a_e) - debit_i, and x_i is rounded once: peers that agree stay as they are, to
+  /// the bit, and rounding is relative to their disagreement. Added term by term to x_i, methods
+  /// that integrate their own steps (exact-diffusion, extra) drift by 1e-6 a round.
   void mix(const Mixing& mixing, std::span<const VectorView> q, Block x);
 
   /// From now on every `mix` is measured by `meter`; null: none is.
@@ -116,8 +121,11 @@ class Kernels {
   /// Every row becomes the mean of the rows (summed in double, rows ascending).
   virtual void mean_rows(Block x) = 0;
 
-  /// out_k = sum_i x_i[k] and size_k = sum_i |x_i[k]|, in double, rows ascending.
-  virtual void sum_rows(ConstBlock x, std::span<double> out, std::span<double> size) = 0;
+  /// out_k = sum_i x_i[k], in double, rows ascending.
+  virtual void sum_rows(ConstBlock x, std::span<double> out) = 0;
+
+  /// The sum over vectors q and entries of |q|, for vectors of `dim` floats.
+  virtual double magnitude(std::span<const VectorView> q, std::size_t dim) = 0;
 
   /// out_i = |x_i|^2, in double. NaN or infinite exactly if an entry of the row is (or overflows).
   virtual void squared_norms(ConstBlock x, std::span<double> out) = 0;

@@ -4,23 +4,24 @@
 
 namespace hearsay::backend {
 
-void MassMeter::before(Kernels& kernels, ConstBlock x) {
+void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x) {
   before_.resize(x.dim);
   after_.resize(x.dim);
-  size_.resize(x.dim);
-  kernels.sum_rows(x, before_, size_);
+  kernels.sum_rows(x, before_);
+  std::vector<VectorView> rows;
+  for (std::size_t i = 0; i < x.rows; ++i) rows.push_back({x.row(i).data()});
+  size_ = std::max(kernels.magnitude(rows, x.dim), kernels.magnitude(q.first(x.rows), x.dim));
 }
 
 void MassMeter::after(Kernels& kernels, ConstBlock x) {
-  double size = 0, change = 0;
-  for (double magnitude : size_) size += magnitude;
-  kernels.sum_rows(x, after_, size_);
+  kernels.sum_rows(x, after_);
+  double change = 0;
   for (std::size_t k = 0; k < x.dim; ++k) change += std::abs(after_[k] - before_[k]);
-  if (size > 0) drift_ = std::max(drift_, change / size);
+  if (size_ > 0) drift_ = std::max(drift_, change / size_);
 }
 
 void Kernels::mix(const Mixing& mixing, std::span<const VectorView> q, Block x) {
-  if (meter_ != nullptr) meter_->before(*this, x);
+  if (meter_ != nullptr) meter_->before(*this, q, x);
   mix_rows(mixing, q, x);
   if (meter_ != nullptr) meter_->after(*this, x);
 }

@@ -12,7 +12,7 @@ namespace hearsay::backend {
 /// more is a defect.
 class MassMeter {
  public:
-  void before(Kernels& kernels, ConstBlock x);
+  void before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x);
   void after(Kernels& kernels, ConstBlock x);
 
   /// The largest drift of a measured mix since the last reset.
@@ -20,7 +20,8 @@ class MassMeter {
   void reset(double drift = 0) { drift_ = drift; }
 
  private:
-  std::vector<double> before_, after_, size_;
+  std::vector<double> before_, after_;
+  double size_ = 0;
   double drift_ = 0;
 };
 

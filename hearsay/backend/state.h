@@ -11,9 +11,10 @@ namespace hearsay::backend {
 
 /// The names and places of all that a component must find again after a restart.
 ///
-/// A component adds its members in a fixed order; saving reads them and restoring writes them, so the
-/// two cannot disagree. Whatever has one row (or one element) a peer is added with `per_peer`; scalars
-/// are the same on every peer. An Array may be empty: it is then saved as absent, and restored as empty.
+/// A component adds its members in a fixed order; saving reads them and restoring writes them, so
+/// the two cannot disagree. Whatever has one row (or one element) a peer is added with `per_peer`;
+/// scalars are the same on every peer. An Array may be empty: it is then saved as absent, and
+/// restored as empty.
 class StateList {
  public:
   using Place = std::variant<Array*, std::vector<double>*, std::uint64_t*, double*>;
@@ -26,7 +27,9 @@ class StateList {
   void per_peer(std::string name, std::vector<double>& values) {
     items_.push_back({std::move(name), &values});
   }
-  void scalar(std::string name, std::uint64_t& value) { items_.push_back({std::move(name), &value}); }
+  void scalar(std::string name, std::uint64_t& value) {
+    items_.push_back({std::move(name), &value});
+  }
   void scalar(std::string name, double& value) { items_.push_back({std::move(name), &value}); }
 
   const std::vector<Item>& items() const { return items_; }

@@ -1,6 +1,7 @@
 #include "hearsay/compress/qsgd.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -27,24 +28,13 @@ class Qsgd final : public Compressor {
   std::size_t compress(std::span<const float> x, const Layout& layout, const Random& random,
                        Decoded& q, Bytes* wire) const override {
     make_dense(q, x.size());
-    std::vector<std::uint32_t> code(wire ? x.size() : 0);  // level, and the sign above it
+    std::vector<std::uint32_t> code(wire ? x.size() : 0);
     std::size_t code_bits = bits_ * x.size();
-    std::array<std::uint32_t, 4> words{};
     for (const Segment& segment : layout.segments()) {
       if (segment.size == 0) continue;
       const float scale = norm(x.subspan(segment.offset, segment.size));
       if (wire) append(*wire, scale);
-      const float step = step_of(scale, segment.size);
-      const double per_norm = scale > 0 ? levels_ / scale : 0;  // 0 if zero or NaN
-      for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
-        if (i % 4 == 0 || i == segment.offset) words = random.words(i / 4);
-        const std::uint32_t level =
-            per_norm > 0 ? round(per_norm * std::abs(x[i]), to_unit_float(words[i % 4])) : 0;
-        const std::uint32_t minus = level > 0 ? sign_bit(x[i]) : 0;
-        q.dense[i] = entry(level, minus, step);
-        code_bits += level > 0 ? 1 : 0;
-        if (wire) code[i] = minus << bits_ | level;
-      }
+      code_bits += quantize(x, segment, scale, random, q.dense, code);
     }
     if (wire) append_levels(code, code_bits, *wire);
     return scale_bytes(layout) + (code_bits + 7) / 8;
@@ -52,7 +42,7 @@ class Qsgd final : public Compressor {
 
   void decode(ByteReader& in, const Layout& layout, Decoded& q) const override {
     ByteReader scales(in.take(scale_bytes(layout)), in.what());
-    if (in.left() < (bits_ * layout.dim() + 7) / 8) in.take((bits_ * layout.dim() + 7) / 8);
+    ByteReader(in).take((bits_ * layout.dim() + 7) / 8);  // throws before anything is allocated
     BitReader bits(peek(in));
     make_dense(q, layout.dim());
     for (const Segment& segment : layout.segments()) {
@@ -90,6 +80,27 @@ class Qsgd final : public Compressor {
   /// The value of level 1 in a tensor of m entries.
   float step_of(float scale, std::size_t m) const {
     return static_cast<float>(scale / (levels_ * (unbiased_ ? 1 : tau(m))));
+  }
+
+  /// Quantize one tensor of x. `code`, unless empty, gets each level with the sign above it.
+  /// Returns the number of levels that are not 0.
+  std::size_t quantize(std::span<const float> x, const Segment& segment, float scale,
+                       const Random& random, std::span<float> out,
+                       std::span<std::uint32_t> code) const {
+    const float step = step_of(scale, segment.size);
+    const double per_unit = scale > 0 ? levels_ / scale : 0;  // 0 if the norm is 0 or NaN
+    std::array<std::uint32_t, 4> words{};
+    std::size_t nonzero = 0;
+    for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
+      if (i % 4 == 0 || i == segment.offset) words = random.words(i / 4);
+      const std::uint32_t level =
+          per_unit > 0 ? round(per_unit * std::abs(x[i]), to_unit_float(words[i % 4])) : 0;
+      const std::uint32_t minus = level > 0 ? sign_bit(x[i]) : 0;
+      out[i] = entry(level, minus, step);
+      nonzero += level > 0 ? 1 : 0;
+      if (!code.empty()) code[i] = minus << bits_ | level;
+    }
+    return nonzero;
   }
 
   std::uint32_t round(double t, float uniform) const {

@@ -1,7 +1,7 @@
 #include "hearsay/compress/units.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include <fmt/format.h>

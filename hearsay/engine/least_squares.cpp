@@ -8,7 +8,7 @@
 
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/engine/closed_form.h"
-#include "hearsay/engine/normal_vector.h"
+#include "hearsay/engine/normal_vector-inl.h"
 
 namespace hearsay::engine {
 

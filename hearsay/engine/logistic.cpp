@@ -11,7 +11,7 @@
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/engine/batches.h"
 #include "hearsay/engine/closed_form.h"
-#include "hearsay/engine/normal_vector.h"
+#include "hearsay/engine/normal_vector-inl.h"
 
 namespace hearsay::engine {
 

@@ -54,12 +54,13 @@ class PushSum {
   double mean_ = 0;
 };
 
-/// Simulated as long as that is cheap. Beyond: exact for circulants, else the last spread is taken
-/// to shrink by the second modulus each period, which it does in the end: an upper estimate.
+/// Exact for circulants. Otherwise simulated as long as that is cheap; beyond, the last spread is
+/// taken to shrink by the second modulus each period, as it does in the end: an upper estimate.
 std::size_t rounds_to_average(std::span<const Weights> period, double messages,
                               const Spectrum& spectrum,
                               const std::optional<Circulants>& circulants) {
   const std::vector<double> x = random_vector(period.front().peers());
+  if (circulants) return circulants->rounds_to_average(x, kAveraged);
   PushSum push_sum(x);
   const double target = kAveraged * push_sum.spread();
   const double rounds = std::clamp(kMostWork / (messages + 1), kFewestRounds, kMostRounds);
@@ -68,7 +69,6 @@ std::size_t rounds_to_average(std::span<const Weights> period, double messages,
     if (push_sum.spread() <= target) return round;
     push_sum.round(period[round % period.size()]);
   }
-  if (circulants) return circulants->rounds_to_average(x, kAveraged);
   const double periods = std::log(target / push_sum.spread()) / std::log(spectrum.second_modulus);
   return most + static_cast<std::size_t>(
                     std::ceil(std::max(0.0, periods) * static_cast<double>(period.size())));

@@ -24,7 +24,8 @@ Weights mix(std::size_t peers, std::vector<Edge> edges, Rule rule) {
   const auto ends = [](const Edge& edge) { return std::tuple(edge.sender, edge.receiver); };
   std::erase_if(edges, [](const Edge& edge) { return edge.sender == edge.receiver; });
   if (!std::ranges::is_sorted(edges, {}, ends)) std::ranges::sort(edges, {}, ends);
-  edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());
+  const auto same_ends = [&](const Edge& a, const Edge& b) { return ends(a) == ends(b); };
+  edges.erase(std::unique(edges.begin(), edges.end(), same_ends), edges.end());
 
   std::vector<std::size_t> degree(peers, 0);
   for (const Edge& edge : edges) ++degree[edge.sender];

@@ -43,8 +43,9 @@ TEST(ErrorFeedback, PlateausProportionallyToTheAveragingRate) {
 }
 
 TEST(DifferenceCompression, ReachesConsensusAtTopOnePercent) {
+  // In floats disagreement stays where eta times it is less than half a unit in the last place.
   EXPECT_LT(plateau("choco", "ring", 4, "topk:keep=0.01", 20'000), 1e-6);
-  EXPECT_LT(plateau("quant-sgp", "sparse-push:a", 4, "topk:keep=0.01", 20'000), 1e-6);
+  EXPECT_LT(plateau("quant-sgp:eta=0.04", "sparse-push:a", 4, "topk:keep=0.01", 20'000), 1e-6);
 }
 
 TEST(DifferenceCompression, ReachesTheTrueMeanOnTheDirectedRing) {
@@ -101,23 +102,18 @@ TEST(WithoutFeedback, CompressionDestroysConsensus) {
 }
 
 TEST(UnbiasedOperators, ExplodeUnderErrorFeedback) {
-  World world({.algorithm = "deep-squeeze:eta=0.1",
-               .graph = "ring",
-               .compressor = "qsgd:bits=4,unbiased=1",
-               .dim = kDim});
-  World scaled({.algorithm = "deep-squeeze:eta=0.1",
-                .graph = "ring",
-                .compressor = "qsgd:bits=4,unbiased=0",
-                .dim = kDim});
-  world.start_random();
-  scaled.start_random();
-  const double before = world.spread();
-  for (int t = 0; t < 200; ++t) {
-    world.run_round();
-    scaled.run_round();
-  }
-  EXPECT_GT(world.spread() / before, 1e3);
-  EXPECT_LT(scaled.spread() / before, 1);
+  const auto growth = [](const std::string& compressor) {
+    World world({.algorithm = "deep-squeeze:eta=0.1",
+                 .graph = "ring",
+                 .compressor = compressor,
+                 .dim = 20'000});
+    world.start_random();
+    const double before = world.spread();
+    for (int t = 0; t < 200; ++t) world.run_round();
+    return world.spread() / before;
+  };
+  EXPECT_GT(growth("qsgd:bits=4,unbiased=1"), 1e3);
+  EXPECT_LT(growth("qsgd:bits=4,unbiased=0"), 1);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "algorithm/world.h"
+#include "hearsay/core/error.h"
 
 /// Every method of the registry keeps the contract written in algorithm.h.
 namespace hearsay::algorithm {

@@ -93,7 +93,8 @@ TEST_P(KernelTest, ElementwiseFormulas) {
   kernels_->divide_rows(x, u, quotient);
   expect_each(quotient, [&](std::size_t i, std::size_t k) { return xs[k] / u[i]; });
   kernels_->scale_rows(a, copy);
-  expect_each(copy, [&](std::size_t i, std::size_t k) { return static_cast<double>(a[i]) * xs[k]; });
+  expect_each(copy,
+              [&](std::size_t i, std::size_t k) { return static_cast<double>(a[i]) * xs[k]; });
 }
 
 TEST_P(KernelTest, Adam) {
@@ -130,7 +131,8 @@ TEST_P(KernelTest, NormsAndMeans) {
 
 TEST_P(KernelTest, NormsShowWhatIsNotFinite) {
   if (dim() == 0) return;
-  for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     Array x = random_block(1);
     x.row(rows() - 1)[dim() - 1] = bad;
     std::vector<double> norms(rows());
@@ -142,7 +144,8 @@ TEST_P(KernelTest, NormsShowWhatIsNotFinite) {
 /// A ring in which row i hears from all rows below it and from two vectors of elsewhere.
 struct Neighbourhood {
   std::vector<std::uint32_t> begin{0}, source;
-  std::vector<float> weight, debit;
+  std::vector<float> weight;
+  std::vector<double> debit;
 
   explicit Neighbourhood(std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i) {
@@ -152,7 +155,7 @@ struct Neighbourhood {
         weight.push_back(static_cast<float>(j + 1) / static_cast<float>((rows + 2) * (rows + 2)));
       }
       begin.push_back(static_cast<std::uint32_t>(source.size()));
-      debit.push_back(static_cast<float>(i) / static_cast<float>(rows));
+      debit.push_back(static_cast<double>(i) / static_cast<double>(rows));
     }
   }
   Mixing mixing() const { return {begin, source, weight, debit}; }
@@ -169,7 +172,7 @@ TEST_P(KernelTest, MixingReadsRowsBeforeItOverwritesThem) {
   q.push_back({far.row(rows() - 1).data()});
   kernels_->mix(near.mixing(), q, x);
   expect_each(x, [&](std::size_t i, std::size_t k) {
-    double sum = xs[k] - static_cast<double>(near.debit[i]) * xs[k];
+    double sum = xs[k] - near.debit[i] * xs[k];
     for (std::uint32_t e = near.begin[i]; e < near.begin[i + 1]; ++e) {
       const std::size_t j = near.source[e], column = k % dim();
       const double value = j < rows()    ? xs[j * dim() + column]

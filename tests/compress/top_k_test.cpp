@@ -9,6 +9,7 @@
 #include "compress/vectors.h"
 #include "hearsay/backend/cpu/select.h"
 #include "hearsay/compress/units.h"
+#include "hearsay/core/error.h"
 
 namespace hearsay::compress {
 namespace {
@@ -16,20 +17,21 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// The definition: a stable sort by magnitude, descending, and the first k indices, ascending.
-std::vector<std::uint32_t> naive_top_k(const std::vector<float>& x, std::size_t k) {
+/// The definition of the order: by magnitude, descending, and then by index.
+std::vector<std::uint32_t> naive_order(const std::vector<float>& x) {
   std::vector<std::uint32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return (std::bit_cast<std::uint32_t>(x[a]) & 0x7fffffffu) >
            (std::bit_cast<std::uint32_t>(x[b]) & 0x7fffffffu);
   });
-  order.resize(k);
-  std::ranges::sort(order);
   return order;
 }
 
-void expect_exact(const std::vector<float>& x, std::size_t k, const char* what) {
+void expect_exact(const std::vector<float>& x, std::vector<std::uint32_t> order, std::size_t k,
+                  const char* what) {
+  order.resize(k);
+  std::ranges::sort(order);
   std::vector<std::uint32_t> index{99};
   std::vector<float> value{-1};
   backend::select_largest(x, k, 0, index, value);
@@ -37,7 +39,7 @@ void expect_exact(const std::vector<float>& x, std::size_t k, const char* what) 
   ASSERT_EQ(value.size(), k + 1) << what;
   EXPECT_EQ(index[0], 99u) << "what was there before stays";
   index.erase(index.begin());
-  EXPECT_EQ(index, naive_top_k(x, k)) << what << ", n " << x.size() << ", k " << k;
+  EXPECT_EQ(index, order) << what << ", n " << x.size() << ", k " << k;
   for (std::size_t i = 0; i < k; ++i) {
     ASSERT_EQ(std::bit_cast<std::uint32_t>(value[i + 1]),
               std::bit_cast<std::uint32_t>(x[index[i]]));
@@ -45,10 +47,12 @@ void expect_exact(const std::vector<float>& x, std::size_t k, const char* what) 
 }
 
 void expect_exact_for_all_k(const std::vector<float>& x, const char* what) {
+  const std::vector<std::uint32_t> order = naive_order(x);
   for (const double fraction : {0.0, 0.001, 0.01, 0.1, 0.4, 0.9, 0.999, 1.0}) {
-    expect_exact(x, static_cast<std::size_t>(fraction * static_cast<double>(x.size())), what);
+    expect_exact(x, order, static_cast<std::size_t>(fraction * static_cast<double>(x.size())),
+                 what);
   }
-  if (!x.empty()) expect_exact(x, 1, what);
+  if (!x.empty()) expect_exact(x, order, 1, what);
 }
 
 TEST(SelectLargest, IsExactForEverySizeAroundTheVectorWidth) {
@@ -62,6 +66,9 @@ TEST(SelectLargest, IsExactOnLargeAndAdversarialVectors) {
   expect_exact_for_all_k(normal, "normal");
   expect_exact_for_all_k(std::vector<float>(kSize), "zeros");
   expect_exact_for_all_k(std::vector<float>(kSize, -2.5f), "all equal");
+
+  expect_exact_for_all_k(std::vector<float>(kSize, std::bit_cast<float>(0x7fffffffu)),
+                         "largest bits");
 
   std::vector<float> x = normal;
   std::ranges::sort(x);
@@ -129,6 +136,24 @@ TEST(TopK, SelectsPerTensorOrOverTheModel) {
   make_compressor("topk:keep=0.5,scope=model")
       ->compress(x, layout, Random(0, Purpose::kTest), q, nullptr);
   EXPECT_EQ(q.index, (std::vector<std::uint32_t>{3, 4, 5}));
+}
+
+TEST(TopK, DecodeChecksTheNumberOfEntriesOfEveryTensor) {
+  Layout layout;
+  layout.add("first", {4});
+  layout.add("second", {4});
+  Bytes wire;
+  Decoded q;
+  make_compressor("topk:keep=0.25,scope=model")
+      ->compress(std::vector<float>{9, 8, 0, 0, 1, 1, 1, 1}, layout, Random(0, Purpose::kTest), q,
+                 &wire);
+  ByteReader reader(wire, "message");
+  try {
+    make_compressor("topk:keep=0.25,scope=layer")->decode(reader, layout, q);
+    FAIL() << "no exception";
+  } catch (const CorruptData& error) {
+    EXPECT_STREQ(error.what(), "[message] entries 4 to 7 of the model must hold 1 of the indices");
+  }
 }
 
 TEST(Kept, IsTheFloorOfTheExactProduct) {

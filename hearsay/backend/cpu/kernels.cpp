@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "hearsay/backend/cpu/loops.h"
@@ -83,9 +84,7 @@ class CpuKernels : public Kernels {
   }
 
   void mean_rows(Block x) override {
-    const std::size_t tiles = (x.dim + kChunk - 1) / kChunk;
-    pool_.run(tiles, [&](std::size_t t) {
-      const std::size_t begin = t * kChunk, n = std::min(kChunk, x.dim - begin);
+    for_columns(x.dim, [&](std::size_t begin, std::size_t n) {
       std::vector<double> sum(n, 0.0);
       for (std::size_t i = 0; i < x.rows; ++i)
         cpu::add_to_double(x.row(i).data() + begin, sum.data(), n);
@@ -102,18 +101,22 @@ class CpuKernels : public Kernels {
     pool_.run(x.rows, [&](std::size_t i) { out[i] = cpu::squared_norm(x.row(i).data(), x.dim); });
   }
 
-  void sum_rows(ConstBlock x, std::span<double> out, std::span<double> size) override {
-    pool_.run((x.dim + kChunk - 1) / kChunk, [&](std::size_t t) {
-      const std::size_t begin = t * kChunk, end = std::min(begin + kChunk, x.dim);
-      for (std::size_t k = begin; k < end; ++k) out[k] = size[k] = 0;
+  void sum_rows(ConstBlock x, std::span<double> out) override {
+    for_columns(x.dim, [&](std::size_t begin, std::size_t n) {
+      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(begin), n, 0.0);
       for (std::size_t i = 0; i < x.rows; ++i) {
-        const float* row = x.row(i).data();
-        for (std::size_t k = begin; k < end; ++k) {
-          out[k] += static_cast<double>(row[k]);
-          size[k] += std::abs(static_cast<double>(row[k]));
-        }
+        cpu::add_to_double(x.row(i).data() + begin, out.data() + begin, n);
       }
     });
+  }
+
+  double magnitude(std::span<const VectorView> q, std::size_t dim) override {
+    std::vector<double> each(q.size());
+    pool_.run(q.size(), [&](std::size_t j) {
+      each[j] = q[j].dense != nullptr ? cpu::magnitude(q[j].dense, dim)
+                                      : cpu::magnitude(q[j].value.data(), q[j].value.size());
+    });
+    return std::accumulate(each.begin(), each.end(), 0.0);
   }
 
  protected:
@@ -127,7 +130,12 @@ class CpuKernels : public Kernels {
   }
 
  private:
-  /// body(first, count) over pieces of [0, size).
+  /// body(first, count) over pieces of [0, size): the floats of a block, or the columns of its
+  /// rows.
+  template <class Body>
+  void for_columns(std::size_t size, const Body& body) {
+    for_chunks(size, body);
+  }
   template <class Body>
   void for_chunks(std::size_t size, const Body& body) {
     pool_.run((size + kChunk - 1) / kChunk, [&](std::size_t chunk) {
@@ -149,9 +157,20 @@ class CpuKernels : public Kernels {
     }
   }
 
+  /// A double as the sum of two floats.
+  struct Split {
+    explicit Split(double value)
+        : part{static_cast<float>(value),
+               static_cast<float>(value - static_cast<double>(static_cast<float>(value)))} {}
+    float part[2];
+  };
+
   void mix_sparse(const Mixing& mixing, std::span<const VectorView> q, Block x) {
     for_rows(x, [&](std::size_t i) {
-      add(-mixing.debit[i], q[i], x.row(i));
+      const Split debit(-mixing.debit[i]);
+      for (float part : debit.part) {
+        if (part != 0) add(part, q[i], x.row(i));
+      }
       for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
         add(mixing.weight[e], q[mixing.source[e]], x.row(i));
       }
@@ -179,17 +198,18 @@ class CpuKernels : public Kernels {
           source[j] = copy;
         }
       }
-      thread_local std::vector<float> weight;
       thread_local std::vector<const float*> terms;
       for (std::size_t i = 0; i < x.rows; ++i) {
-        weight.assign(1, -mixing.debit[i]);
-        terms.assign(1, source[i]);
-        for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
-          weight.push_back(mixing.weight[e]);
+        const std::uint32_t first = mixing.begin[i], count = mixing.begin[i + 1] - first;
+        double surplus = -mixing.debit[i];
+        terms.clear();
+        for (std::uint32_t e = first; e < first + count; ++e) {
+          surplus += static_cast<double>(mixing.weight[e]);
           terms.push_back(source[mixing.source[e]]);
         }
-        float* row = x.row(i).data() + begin;
-        cpu::weighted_sum(row, weight.data(), terms.data(), weight.size(), row, n);
+        const Split c(surplus);
+        cpu::mix_row(c.part, source[i], mixing.weight.data() + first, terms.data(), count,
+                     x.row(i).data() + begin, n);
       }
     });
   }

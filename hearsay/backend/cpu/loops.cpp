@@ -11,7 +11,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
 
-/// body(d, i) for whole vectors, then for single floats: a CappedTag<float, 1> runs the same formula.
+/// body(d, i) for whole vectors, then for single floats: a CappedTag<float, 1> runs the same
+/// formula.
 template <class Body>
 HWY_INLINE void for_each_vector(std::size_t n, const Body& body) {
   const D d;
@@ -58,33 +59,22 @@ void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float
     hn::StoreU(first, d, m + i);
     hn::StoreU(second, d, v + i);
     const auto root = hn::Sqrt(hn::Div(second, hn::Set(d, c2)));
-    hn::StoreU(hn::Div(hn::Div(first, hn::Set(d, c1)), hn::Add(root, hn::Set(d, epsilon))), d, g + i);
+    hn::StoreU(hn::Div(hn::Div(first, hn::Set(d, c1)), hn::Add(root, hn::Set(d, epsilon))), d,
+               g + i);
   });
 }
 
-template <std::size_t K>
-void weighted_sum_of(const float* x, const float* w, const float* const* q, float* out,
-                     std::size_t n) {
+void mix_row(const float c[2], const float* own, const float* weight, const float* const* q,
+             std::size_t count, float* x, std::size_t n) {
   for_each_vector(n, [=](auto d, std::size_t i) {
-    auto sum = hn::LoadU(d, x + i);
-    for (std::size_t k = 0; k < K; ++k) {
-      sum = hn::MulAdd(hn::Set(d, w[k]), hn::LoadU(d, q[k] + i), sum);
+    const auto self = hn::LoadU(d, own + i);
+    auto sum = hn::Mul(hn::Set(d, c[0]), self);
+    sum = hn::MulAdd(hn::Set(d, c[1]), self, sum);
+    for (std::size_t k = 0; k < count; ++k) {
+      sum = hn::MulAdd(hn::Set(d, weight[k]), hn::Sub(hn::LoadU(d, q[k] + i), self), sum);
     }
-    hn::StoreU(sum, d, out + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, x + i), sum), d, x + i);
   });
-}
-
-void weighted_sum(const float* x, const float* w, const float* const* q, std::size_t k, float* out,
-                  std::size_t n) {
-  for (;; k -= 4, w += 4, q += 4, x = out) {
-    switch (k) {
-      case 1: return weighted_sum_of<1>(x, w, q, out, n);
-      case 2: return weighted_sum_of<2>(x, w, q, out, n);
-      case 3: return weighted_sum_of<3>(x, w, q, out, n);
-      case 4: return weighted_sum_of<4>(x, w, q, out, n);
-      default: weighted_sum_of<4>(x, w, q, out, n);
-    }
-  }
 }
 
 void add_to_double(const float* x, double* sum, std::size_t n) {
@@ -97,6 +87,20 @@ void add_to_double(const float* x, double* sum, std::size_t n) {
     hn::StoreU(hn::Add(hn::LoadU(dd, sum + i), wide), dd, sum + i);
   }
   for (; i < n; ++i) sum[i] += static_cast<double>(x[i]);
+}
+
+double magnitude(const float* x, std::size_t n) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const std::size_t lanes = hn::Lanes(dd);
+  auto sums = hn::Zero(dd);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    sums = hn::Add(sums, hn::Abs(hn::PromoteTo(dd, hn::LoadU(df, x + i))));
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(dd, sums));
+  for (; i < n; ++i) sum += x[i] < 0 ? -static_cast<double>(x[i]) : static_cast<double>(x[i]);
+  return sum;
 }
 
 double squared_norm(const float* x, std::size_t n) {
@@ -128,7 +132,8 @@ HWY_EXPORT(axpy);
 HWY_EXPORT(axpby);
 HWY_EXPORT(divide);
 HWY_EXPORT(adam);
-HWY_EXPORT(weighted_sum);
+HWY_EXPORT(mix_row);
+HWY_EXPORT(magnitude);
 HWY_EXPORT(add_to_double);
 HWY_EXPORT(squared_norm);
 
@@ -147,10 +152,11 @@ void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float
           std::size_t n) {
   HWY_DYNAMIC_DISPATCH(adam)(b1, b2, epsilon, c1, c2, m, v, g, n);
 }
-void weighted_sum(const float* x, const float* weight, const float* const* q, std::size_t k,
-                  float* out, std::size_t n) {
-  HWY_DYNAMIC_DISPATCH(weighted_sum)(x, weight, q, k, out, n);
+void mix_row(const float c[2], const float* own, const float* weight, const float* const* q,
+             std::size_t count, float* x, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(mix_row)(c, own, weight, q, count, x, n);
 }
+double magnitude(const float* x, std::size_t n) { return HWY_DYNAMIC_DISPATCH(magnitude)(x, n); }
 void add_to_double(const float* x, double* sum, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(add_to_double)(x, sum, n);
 }

@@ -1,6 +1,7 @@
 #include "hearsay/backend/cpu/select.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -26,7 +27,7 @@ std::size_t collect(const float* x, std::size_t n, std::uint32_t least, std::uin
   const hn::RebindToSigned<decltype(counts)> bits;  // magnitudes are below 2^31
   const hn::RebindToFloat<decltype(counts)> floats;
   const auto magnitude_mask = hn::Set(bits, 0x7fffffff);
-  const auto below = hn::Set(bits, static_cast<std::int32_t>(least) - 1);
+  const auto below = hn::Set(bits, static_cast<std::int32_t>(least - 1));
   const std::size_t lanes = hn::Lanes(bits);
   std::size_t count = 0;
   std::size_t i = 0;
@@ -143,12 +144,12 @@ Threshold kth_largest(std::span<const float> x, std::size_t k) {
   // entries, so that equal neighbours do not wait for each other.
   constexpr std::size_t kBins = 1 << 11;
   Threshold threshold{0, k};
-  std::vector<std::uint32_t> count(2 * kBins);
+  std::array<std::uint32_t, 2 * kBins> count;
   for (const unsigned shift : {20u, 10u, 0u}) {
     const unsigned width = shift == 20 ? 11 : 10;
     const std::uint32_t mask = (1u << width) - 1;
     const std::uint32_t known = threshold.magnitude >> shift >> width;
-    std::fill(count.begin(), count.end(), 0);
+    count.fill(0);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::uint32_t digits = magnitude(x[i]) >> shift;
       if (digits >> width == known) ++count[i % 2 * kBins + (digits & mask)];
