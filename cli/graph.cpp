@@ -1,3 +1,4 @@
+#include <limits>
 #include <memory>
 
 #include <fmt/core.h>
@@ -20,6 +21,10 @@ struct Options {
   std::size_t peers = 0, dim = 269'722;
   std::uint64_t seed = 1;
 };
+
+constexpr std::int64_t kMostPeers = 1 << 20;
+constexpr std::int64_t kMostDim = 1'000'000'000;
+constexpr std::int64_t kMostSeed = std::numeric_limits<std::int64_t>::max();
 
 const char* yes_no(bool value) { return value ? "yes" : "no"; }
 
@@ -84,12 +89,17 @@ Action add_graph(CLI::App& app) {
   command->add_option("spec", options->spec, "the graph (hearsay list graphs)")
       ->required()
       ->type_name("SPEC");
-  command->add_option("-n,--peers", options->peers, "number of peers")->type_name("N");
+  command->add_option("-n,--peers", options->peers, "number of peers")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{0}, kMostPeers));
   command->add_option("--dim", options->dim, "model size for the byte counts; default: ResNet-20")
-      ->type_name("D");
+      ->type_name("D")
+      ->check(CLI::Range(std::int64_t{1}, kMostDim));
   command->add_option("--compressor", options->compressor, "for the byte counts")
       ->type_name("SPEC");
-  command->add_option("--seed", options->seed, "of random graphs")->type_name("S");
+  command->add_option("--seed", options->seed, "of random graphs")
+      ->type_name("S")
+      ->check(CLI::Range(std::int64_t{0}, kMostSeed));
   return [options] { graph_command(*options); };
 }
 

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "hearsay/core/error.h"
+#include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
 
 namespace {
@@ -14,6 +17,38 @@ namespace {
 constexpr int kOk = 0;
 constexpr int kRunFailed = 1;
 constexpr int kUserMistake = 2;
+
+/// What is wrong with a command line, in the form of all other messages.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string help =
+      chosen.empty() ? "hearsay --help" : fmt::format("hearsay {} --help", command.get_name());
+  const std::vector<std::string> extras = app.remaining(true);
+  const auto extra = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+      extra == argv + argc) {
+    return fmt::format("[{}] {}; see {}", command.get_name(), error.what(), help);
+  }
+  const std::string_view word = *extra;
+  const bool option = word.starts_with('-');
+  if (!option && !chosen.empty()) {
+    return fmt::format("[{}] '{}' is one word too many; see {}", command.get_name(), word, help);
+  }
+  std::vector<std::string> names;
+  if (option) {
+    for (const CLI::Option* known : command.get_options()) {
+      for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* known : app.get_subcommands(nullptr)) names.push_back(known->get_name());
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view close = hearsay::nearest(word, views);
+  return fmt::format("[{}] there is no {} '{}'{}; see {}", command.get_name(),
+                     option ? "option" : "command", word,
+                     close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), help);
+}
 
 int run(int argc, char** argv) {
   using namespace hearsay::cli;
@@ -29,8 +64,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version arrive here too, with the status of success; CLI11 prints all three.
-    return app.exit(error) == 0 ? kOk : kUserMistake;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    throw hearsay::InvalidArgument(explain(app, error, argc, argv));
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;

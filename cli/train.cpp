@@ -87,16 +87,23 @@ Action add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "train", "Train; without arguments: 4 peers on a directed ring, top-1 %, handwritten digits");
   auto options = std::make_shared<Options>();
+  const auto not_empty = [](const std::string& value) {
+    return std::string(value.empty() ? "must not be empty" : "");
+  };
   command->add_option("config", options->config_file, "TOML file; its keys are the long options")
       ->type_name("CONFIG.toml");
   for (const train::Option& option : train::options()) {
     const std::string key(option.key);
     command->add_option("--" + key, options->settings[key], std::string(option.meaning))
-        ->type_name(std::string(option.placeholder));
+        ->type_name(std::string(option.placeholder))
+        ->check(not_empty);
   }
   command->add_option("--out", options->out, "run directory; default: runs/001, 002, ...")
-      ->type_name("DIR");
-  command->add_option("--resume", options->resume, "go on with the run in DIR")->type_name("DIR");
+      ->type_name("DIR")
+      ->check(not_empty);
+  command->add_option("--resume", options->resume, "go on with the run in DIR")
+      ->type_name("DIR")
+      ->check(not_empty);
   command->add_flag("--quiet", options->quiet, "print errors only");
   return [options] { train_command(*options); };
 }

@@ -1,8 +1,11 @@
 #include "hearsay/train/config.h"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "hearsay/core/error.h"
@@ -15,8 +18,15 @@ namespace {
 
 using Kind = Option::Kind;
 
+constexpr std::uint64_t kMostPeers = 1 << 20;
+constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
+constexpr std::uint64_t kMostBatch = 1 << 20;
+constexpr std::uint64_t kMostSeed = 0x7FFFFFFFFFFFFFFF;  // what a TOML integer holds
+constexpr std::uint64_t kMostThreads = 1024;
+
 constexpr Option kOptions[] = {
-    {"peers", Kind::kCount, "0", "N", "number of peers; 0: what the graph implies, or 4", true},
+    {"peers", Kind::kCount, "0", "N", "number of peers; 0: what the graph implies, or 4", true,
+     kMostPeers},
     {"graph", Kind::kSpec, "auto", "SPEC", "who talks to whom (hearsay list graphs)", true},
     {"algorithm", Kind::kSpec, "scsp", "SPEC", "the method (hearsay list algorithms)", true},
     {"compressor", Kind::kSpec, "auto", "SPEC", "what goes on the wire (hearsay list compressors)",
@@ -30,23 +40,40 @@ constexpr Option kOptions[] = {
     {"optimizer", Kind::kSpec, "auto", "SPEC", "the local optimizer (hearsay list optimizers)",
      true},
     {"lr", Kind::kSpec, "auto", "SPEC", "learning rate: 0.1, steps:0.1,at=100+150, ...", true},
-    {"epochs", Kind::kCount, "0", "E", "epochs to train; 0: use --rounds", true},
-    {"rounds", Kind::kCount, "0", "T", "rounds to train; 0: use --epochs", true},
-    {"batch", Kind::kCount, "32", "B", "samples a peer and round, for datasets", true},
-    {"seed", Kind::kCount, "1", "S", "of every random number", true},
+    {"epochs", Kind::kCount, "0", "E", "epochs to train; 0: use --rounds", true, kMostRounds},
+    {"rounds", Kind::kCount, "0", "T", "rounds to train; 0: use --epochs", true, kMostRounds},
+    {"batch", Kind::kCount, "32", "B", "samples a peer and round, for datasets", true, kMostBatch},
+    {"seed", Kind::kCount, "1", "S", "of every random number", true, kMostSeed},
     {"link", Kind::kSpec, "none", "KEYS",
      "simulated network: latency=..,bandwidth=..,compute=..,straggler=..", true},
     {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run",
-     true},
-    {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false},
+     true, kMostRounds},
+    {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false,
+     kMostRounds},
     {"device", Kind::kSpec, "cpu", "cpu|cuda", "where the peers live", true},
-    {"threads", Kind::kCount, "0", "K", "worker threads; 0: one a core", false},
+    {"threads", Kind::kCount, "0", "K", "worker threads; 0: one a core", false, kMostThreads},
 };
 
-bool is_count(std::string_view text) {
+std::optional<std::uint64_t> read_count(std::string_view text, std::uint64_t most) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+  if (error != std::errc() || end != text.data() + text.size() || value > most) return {};
+  return value;
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+/// A TOML literal string ('...') holds any spec as it is; a quote or a control character needs the
+/// escaped form.
+std::string toml_string(std::string_view text) {
+  const auto plain = [](char c) { return c != '\'' && !is_control(c); };
+  if (std::ranges::all_of(text, plain)) return fmt::format("'{}'", text);
+  std::string escaped = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += is_control(c) ? fmt::format("\\u{:04x}", c) : std::string(1, c);
+  }
+  return escaped + '"';
 }
 
 }  // namespace
@@ -71,13 +98,20 @@ std::size_t Config::index_of(std::string_view key, std::string_view where) const
 
 void Config::set(std::string_view key, std::string_view value) {
   const std::size_t index = index_of(key, "config");
-  if (kOptions[index].kind == Kind::kCount && !is_count(value)) {
-    throw InvalidArgument(
-        fmt::format("[config] {} must be a whole number, 0 or more, got '{}'", key, value));
+  const Option& option = kOptions[index];
+  if (value.empty()) {
+    throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, option.meaning));
   }
-  if (value.empty())
-    throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, kOptions[index].meaning));
-  values_[index] = value;
+  std::string text(value);
+  if (option.kind == Kind::kCount) {
+    const auto count = read_count(value, option.most);
+    if (!count) {
+      throw InvalidArgument(fmt::format("[config] {} must be a whole number from 0 to {}, got '{}'",
+                                        key, option.most, value));
+    }
+    text = fmt::format("{}", *count);  // without leading zeros, which TOML forbids
+  }
+  values_[index] = std::move(text);
   given_[index] = true;
 }
 
@@ -87,7 +121,7 @@ void Config::read_toml(std::string_view text, const std::string& source) {
     table = toml::parse(text, source);
   } catch (const toml::parse_error& error) {
     throw InvalidArgument(
-        fmt::format("[{}] line {}: {}", source, error.source().begin.line, error.description()));
+        fmt::format("[{}, line {}] {}", source, error.source().begin.line, error.description()));
   }
   for (const auto& [key, node] : table) {
     const std::string where = fmt::format("{}, line {}", source, node.source().begin.line);
@@ -116,10 +150,8 @@ const std::string& Config::text(std::string_view key) const {
 }
 
 std::uint64_t Config::count(std::string_view key) const {
-  std::uint64_t value = 0;
-  const std::string& digits = text(key);
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value;
+  const std::size_t index = index_of(key, "config");
+  return read_count(values_[index], kOptions[index].most).value();
 }
 
 bool Config::given(std::string_view key) const { return given_[index_of(key, "config")]; }
@@ -128,13 +160,7 @@ std::string Config::to_toml() const {
   std::string out;
   for (std::size_t i = 0; i < std::size(kOptions); ++i) {
     const bool number = kOptions[i].kind == Kind::kCount;
-    // TOML literal strings ('...') hold any spec as it is; a path with a quote needs the escaped
-    // form.
-    const bool literal = values_[i].find('\'') == std::string::npos;
-    out += fmt::format("{} = {}\n", kOptions[i].key,
-                       number    ? values_[i]
-                       : literal ? fmt::format("'{}'", values_[i])
-                                 : fmt::format("\"\"\"{}\"\"\"", values_[i]));
+    out += fmt::format("{} = {}\n", kOptions[i].key, number ? values_[i] : toml_string(values_[i]));
   }
   return out;
 }

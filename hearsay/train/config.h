@@ -12,14 +12,15 @@ namespace hearsay::train {
 struct Option {
   enum class Kind {
     kSpec,   ///< a component or a word
-    kCount,  ///< a whole number >= 0
+    kCount,  ///< a whole number from 0 to `most`
   };
   std::string_view key;
   Kind kind;
   std::string_view fallback;
   std::string_view placeholder;  ///< in --help: SPEC, N, ...
   std::string_view meaning;
-  bool changes_results;  ///< part of the config hash; threads and checkpoint intervals are not
+  bool changes_results;    ///< part of the config hash; threads and checkpoint intervals are not
+  std::uint64_t most = 0;  ///< of a count
 };
 
 std::span<const Option> options();
@@ -30,7 +31,7 @@ class Config {
  public:
   Config();
 
-  /// Throws InvalidArgument: unknown keys (with the nearest), counts that are none.
+  /// Throws InvalidArgument: unknown keys (with the nearest), counts that are none or too large.
   void set(std::string_view key, std::string_view value);
 
   /// Read settings from TOML text; `source` is the file's name in messages, which also name the

@@ -22,7 +22,8 @@ struct Metrics {
   std::uint64_t round = 0;  ///< rounds done
   double epoch = 0;
   double lr = 0;
-  double train_loss = 0;  ///< mean minibatch loss over peers and rounds since the last evaluation
+  double train_loss = 0;  ///< mean minibatch loss over peers and rounds since the last evaluation;
+                          ///< as there if no round took a gradient
   double loss = 0;        ///< mean over peers of each model's loss on the whole problem
   double loss_of_average = 0;
   std::optional<double> accuracy_mean, accuracy_min, accuracy_max,

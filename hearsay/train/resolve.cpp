@@ -22,6 +22,12 @@ bool is_dataset(const std::string& data) {
                              [&](const auto& entry) { return entry.name == spec_name(data); });
 }
 
+bool makes_its_own_data(const std::string& data) {
+  const auto names = engine::objective_registry();
+  return std::ranges::any_of(names,
+                             [&](const auto& entry) { return entry.name == spec_name(data); });
+}
+
 /// The graph that suits the method: directed ones where it can use them, as in the Sparse-Push
 /// paper.
 std::string default_graph(const Needs& needs, std::uint64_t peers) {
@@ -45,14 +51,14 @@ Config resolve(const Config& config) {
   const bool dataset = is_dataset(r.text("data"));
   fill("model", dataset ? "logistic" : "none");
   fill("partition", dataset ? "skew:0.8" : "none");
-  if (!dataset) {
+  if (makes_its_own_data(r.text("data"))) {
     for (const char* key : {"model", "partition"}) {
       if (r.text(key) != "none") {
         throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}",
                                           r.text("data"), spec_name(r.text("data")), key, key));
       }
     }
-  } else if (r.text("model") != "logistic") {
+  } else if (dataset && r.text("model") != "logistic") {
     throw InvalidArgument(
         fmt::format("[model] no model is named '{}'; there are logistic", r.text("model")));
   }

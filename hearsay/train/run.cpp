@@ -32,7 +32,10 @@ class MetricsFile {
     std::error_code error;
     if (size == 0) {
       std::ofstream(path_, std::ios::trunc);
-    } else {
+    } else if (fs::file_size(path_, error) < size) {
+      throw CorruptData(fmt::format("[train] {} is shorter than its checkpoint says; it was cut",
+                                    path_.string()));
+    } else if (!error) {
       fs::resize_file(path_, size, error);
     }
     if (error) {
@@ -184,6 +187,7 @@ class Runner {
   }
 
   void save() {
+    simulation_.check_finite();  // so that the newest checkpoint is always one to go on from
     metrics_bytes_ = metrics_.size();
     checkpoints_.save(simulation_.round(), state_, simulation_.kernels_for_state());
   }
@@ -219,13 +223,13 @@ class Runner {
 }  // namespace
 
 Outcome run(const Config& config, const fs::path& out, Observer& observer) {
-  if (fs::exists(out / "config.toml")) {
+  std::error_code error;
+  if (fs::exists(out / "config.toml", error)) {
     throw InvalidArgument(
         fmt::format("[train] {} already holds a run; use --resume {}, or another --out",
                     out.string(), out.string()));
   }
   Runner runner(config, out, observer);  // every check comes before the first file
-  std::error_code error;
   fs::create_directories(out, error);
   if (error) {
     throw InvalidArgument(
@@ -238,7 +242,8 @@ Outcome run(const Config& config, const fs::path& out, Observer& observer) {
 }
 
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
-  if (!fs::exists(out / "config.toml")) {
+  std::error_code error;
+  if (!fs::exists(out / "config.toml", error)) {
     throw InvalidArgument(
         fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
   }

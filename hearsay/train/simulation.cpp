@@ -81,6 +81,12 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
   losses_.assign(n, 0.0);
   training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
                                                 : config.count("epochs") * rounds_per_epoch();
+  constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
+  if (total_rounds() > kMostRounds) {
+    throw InvalidArgument(
+        fmt::format("[config] {} rounds are too many; at most {} are possible, use fewer epochs",
+                    total_rounds(), kMostRounds));
+  }
   objective_->initialize(algorithm_->initial());
   algorithm_->start();
 }
@@ -220,7 +226,8 @@ Metrics Simulation::evaluate() {
   m.round = round_;
   m.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
   m.lr = rate_->at(m.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
-  if (loss_rounds_ > 0) m.train_loss = loss_sum_ / (count * static_cast<double>(loss_rounds_));
+  if (loss_rounds_ > 0) train_loss_ = loss_sum_ / (count * static_cast<double>(loss_rounds_));
+  m.train_loss = train_loss_;
   loss_sum_ = 0;
   loss_rounds_ = 0;
   m.loss_of_average = of_average.loss;
@@ -254,6 +261,7 @@ void Simulation::state(backend::StateList& list) {
   list.scalar("round", round_);
   list.scalar("loss_sum", loss_sum_);
   list.scalar("loss_rounds", loss_rounds_);
+  list.scalar("train_loss", train_loss_);
   list.scalar("mass_drift", mass_drift_);
   list.scalar("messages", traffic_.messages);
   list.scalar("edge_rounds", traffic_.edge_rounds);

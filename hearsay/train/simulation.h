@@ -40,6 +40,9 @@ class Simulation {
   /// models). Throws RunFailed if a loss or a model is no longer finite, naming peer and round.
   void run_round(bool measure_mass);
 
+  /// Throws RunFailed if a model is not finite, naming the peer.
+  void check_finite() const;
+
   /// Score every peer's model and their average. Throws RunFailed as run_round does.
   Metrics evaluate();
 
@@ -67,7 +70,6 @@ class Simulation {
   class LocalCollective;
 
   void gossip(const algorithm::Plan& plan);
-  void check_finite() const;
 
   ThreadPool pool_;
   std::unique_ptr<backend::Kernels> kernels_;
@@ -88,6 +90,7 @@ class Simulation {
   std::vector<double> losses_;  ///< of the last round, one a peer
   double loss_sum_ = 0;         ///< of all peers and rounds since the last evaluation
   std::uint64_t loss_rounds_ = 0;
+  double train_loss_ = 0;  ///< of the last evaluation that had any
   double mass_drift_ = 0;
   Traffic traffic_;
   algorithm::Outbox outbox_;

@@ -1,0 +1,157 @@
+#include <gtest/gtest.h>
+
+#include "cli/process.h"
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/compress/compressor.h"
+#include "hearsay/core/version.h"
+#include "hearsay/data/dataset.h"
+#include "hearsay/data/partition.h"
+#include "hearsay/engine/objectives.h"
+#include "hearsay/graph/schedule.h"
+#include "hearsay/train/learning_rate.h"
+#include "hearsay/train/optimizer.h"
+#include "train/scratch.h"
+
+namespace hearsay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Commands : public ::testing::Test {
+ protected:
+  /// Standard output of a command that must succeed and complain of nothing.
+  std::string output(const std::vector<std::string>& arguments) {
+    const Result result = hearsay(arguments, scratch_.path());
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  }
+
+  train::Scratch scratch_;
+};
+
+void expect_all(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in:\n" << text;
+  }
+}
+
+TEST_F(Commands, VersionIsOneLine) {
+  EXPECT_EQ(output({"--version"}), "hearsay " + std::string(version()) + "\n");
+}
+
+TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
+  expect_all(output({"--help"}), {"train", "graph", "list", "report", "--version"});
+  EXPECT_EQ(output({}), output({"--help"}));
+  const std::string help = output({"train", "--help"});
+  for (const train::Option& option : train::options()) {
+    expect_all(help, {"--" + std::string(option.key), std::string(option.meaning).substr(0, 20)});
+  }
+  expect_all(help, {"--out", "--resume", "--quiet"});
+}
+
+TEST_F(Commands, TrainWithoutArgumentsLearnsTheDigitsWithFewBytes) {
+  const std::string said = output({"train"});
+  expect_all(said,
+             {"4 peers on sparse-push:a", "scsp with topk:keep=0.01", "run directory: runs/001\n"});
+  EXPECT_EQ(said.find('\r'), std::string::npos) << "no progress bar without a terminal";
+  const nlohmann::json summary = train::summary_of(scratch_ / "runs/001");
+  EXPECT_GE(summary["accuracy_mean"], 90);
+  EXPECT_GT(summary["compression_factor"], 20);
+  EXPECT_LT(summary["mass_drift"], 1e-5);
+}
+
+TEST_F(Commands, TrainTakesTheNextFreeDirectory) {
+  const std::vector<std::string> train{"train", "--data", "least-squares", "--rounds", "3"};
+  expect_all(output(train), {"run directory: runs/001\n"});
+  expect_all(output(train), {"run directory: runs/002\n"});
+}
+
+TEST_F(Commands, TrainQuietPrintsNothing) {
+  EXPECT_EQ(output({"train", "--rounds", "3", "--quiet"}), "");
+  EXPECT_TRUE(fs::exists(scratch_ / "runs/001/summary.json"));
+}
+
+TEST_F(Commands, FlagsOutrankTheConfigFile) {
+  train::write_text(scratch_ / "run.toml",
+                    "data = 'least-squares'\nepochs = 50\nseed = 5\npeers = 6\n");
+  output({"train", "run.toml", "--rounds", "3", "--seed", "7", "--out", "run", "--quiet"});
+  const nlohmann::json summary = train::summary_of(scratch_ / "run");
+  EXPECT_EQ(summary["seed"], 7);
+  EXPECT_EQ(summary["peers"], 6);
+  EXPECT_EQ(summary["epochs"], 3) << "an epoch of a closed-form problem is a round";
+}
+
+TEST_F(Commands, AConfigThatWasWrittenRunsTheSameAgain) {
+  output({"train", "--data", "least-squares:noise=1", "--rounds", "30", "--seed", "007", "--out",
+          "first", "--quiet"});
+  output({"train", "first/config.toml", "--out", "second", "--quiet"});
+  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "first")),
+            train::lasting(train::summary_of(scratch_ / "second")));
+}
+
+TEST_F(Commands, ResumeTellsFromWhereItGoesOn) {
+  output({"train", "--data", "least-squares", "--rounds", "20", "--out", "run", "--quiet"});
+  for (const auto& file : {"summary.json", "models/peer-0.safetensors"}) {
+    fs::remove(scratch_ / "run" / file);
+  }
+  expect_all(output({"train", "--resume", "run", "--threads", "1"}), {"going on from round "});
+  EXPECT_TRUE(fs::exists(scratch_ / "run/summary.json"));
+  EXPECT_TRUE(fs::exists(scratch_ / "run/models/peer-0.safetensors"));
+}
+
+template <class Entry>
+void expect_rows(const std::string& text, std::span<const Entry> registry) {
+  for (const Entry& entry : registry) {
+    expect_all(text, {"  " + std::string(entry.name) + " ", std::string(entry.summary)});
+    for (const Parameter& parameter : entry.parameters) {
+      expect_all(text, {"      " + std::string(parameter.key) + "="});
+    }
+  }
+}
+
+TEST_F(Commands, ListNamesEveryRowOfEveryFamily) {
+  expect_rows(output({"list", "graphs"}), graph::registry());
+  expect_rows(output({"list", "compressors"}), compress::registry());
+  expect_rows(output({"list", "algorithms"}), algorithm::registry());
+  expect_rows(output({"list", "data"}), data::dataset_registry());
+  expect_rows(output({"list", "data"}), engine::objective_registry());
+  expect_rows(output({"list", "partitions"}), data::partition_registry());
+  expect_rows(output({"list", "optimizers"}), train::optimizer_registry());
+  expect_rows(output({"list", "rates"}), train::learning_rate_registry());
+  expect_all(output({"list", "models"}), {"logistic"});
+  expect_all(output({"list"}), {output({"list", "graphs"}), output({"list", "rates"})});
+}
+
+TEST_F(Commands, TheConfigReferenceIsWhatListMarkdownPrints) {
+  EXPECT_EQ(train::read_text(fs::path(HEARSAY_SOURCE) / "docs/config_reference.md"),
+            output({"list", "--markdown"}))
+      << "hearsay list --markdown > docs/config_reference.md";
+}
+
+// The directed ring of three: eigenvalues 1/2 + e^(2 pi i k / 3) / 2, so modulus 1/2.
+TEST_F(Commands, GraphPrintsFacts) {
+  expect_all(
+      output({"graph", "ring:directed", "-n", "3", "--dim", "1000", "--compressor", "sign"}),
+      {"ring:directed: 3 peers\n", "strongly connected           yes\n",
+       "column / row stochastic      yes / yes\n", "doubly stochastic, symmetric yes, no\n",
+       "out-degree                   1\n", "second eigenvalue modulus    0.500000",
+       "push-sum weights tend to     1.000 1.000 1.000\n", "messages a round             3\n",
+       "12.1 kB uncompressed", "with sign, for 1000 parameters"});
+  expect_all(output({"graph", "torus:3x5"}), {"torus:3x5: 15 peers\n"});
+}
+
+TEST_F(Commands, ReportComparesRuns) {
+  for (const char* algorithm : {"dsgd", "psgd"}) {
+    output({"train", "--data", "least-squares", "--rounds", "5", "--algorithm", algorithm, "--out",
+            algorithm, "--quiet"});
+  }
+  const std::string table = output({"report", "dsgd", "psgd"});
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "head, line and two rows:\n"
+                                                             << table;
+  expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
+                     "global bytes", "divergence"});
+}
+
+}  // namespace
+}  // namespace hearsay::cli

@@ -1,0 +1,151 @@
+#include <gtest/gtest.h>
+
+#include "cli/process.h"
+#include "train/scratch.h"
+
+namespace hearsay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// A finished run in `run`, and mistakes around it. Each test also checks that no byte changed.
+class RunDirectory : public ::testing::Test {
+ protected:
+  RunDirectory() {
+    const Result made = hearsay({"train", "--data", "least-squares", "--rounds", "20", "--evaluate",
+                                 "5", "--out", "run", "--quiet"},
+                                scratch_.path());
+    if (made.status != 0) throw std::runtime_error(made.err);
+  }
+
+  /// What is said about a wrong command, which must change nothing.
+  std::string refusal(const Words& arguments, int status) {
+    const auto before = train::contents(scratch_.path());
+    const Result result = hearsay(arguments, scratch_.path());
+    EXPECT_EQ(result.status, status);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(train::contents(scratch_.path()), before);
+    return result.err;
+  }
+
+  train::Scratch scratch_;
+};
+
+TEST_F(RunDirectory, IsNotTrainedIntoTwice) {
+  EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", "run"}, 2),
+            "hearsay: [train] run already holds a run; use --resume run, or another --out\n");
+}
+
+TEST_F(RunDirectory, CannotBeAFileOrLieInOne) {
+  train::write_text(scratch_ / "file", "precious");
+  EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", "file"}, 2),
+            "hearsay: [train] cannot create file: Not a directory\n");
+  EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", "file/run"}, 2),
+            "hearsay: [train] cannot create file/run: Not a directory\n");
+}
+
+TEST_F(RunDirectory, CannotHaveANameThatIsTooLong) {
+  const std::string name(300, 'x');
+  EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", name}, 2),
+            "hearsay: [train] cannot create " + name + ": File name too long\n");
+}
+
+TEST_F(RunDirectory, IsNotResumedWhereThereIsNone) {
+  EXPECT_EQ(refusal({"train", "--resume", "nowhere"}, 2),
+            "hearsay: [train] nowhere holds no run: there is no config.toml in it\n");
+  EXPECT_EQ(refusal({"train", "--resume", "."}, 2),
+            "hearsay: [train] . holds no run: there is no config.toml in it\n");
+}
+
+TEST_F(RunDirectory, IsResumedWithItsOwnSettings) {
+  EXPECT_EQ(refusal({"train", "--resume", "run", "--lr", "0.5"}, 2),
+            "hearsay: [train] --resume takes its settings from run/config.toml; drop --lr\n");
+  EXPECT_EQ(refusal({"train", "--resume", "run", "--out", "other"}, 2),
+            "hearsay: [train] --resume DIR goes on in DIR; drop the config file and --out\n");
+  EXPECT_EQ(refusal({"train", "run/config.toml", "--resume", "run"}, 2),
+            "hearsay: [train] --resume DIR goes on in DIR; drop the config file and --out\n");
+  EXPECT_EQ(refusal({"train", "--resume", "run", "--threads", "x"}, 2),
+            "hearsay: [config] threads must be a whole number from 0 to 1024, got 'x'\n");
+}
+
+TEST_F(RunDirectory, IsNotResumedWithADamagedConfig) {
+  train::write_text(scratch_ / "run/config.toml", "peers = \n");
+  EXPECT_TRUE(refusal({"train", "--resume", "run"}, 2)
+                  .starts_with("hearsay: [run/config.toml, line 1] Error while parsing "));
+}
+
+TEST_F(RunDirectory, IsNotResumedWithOtherSettingsThanItsCheckpoints) {
+  std::string config = train::read_text(scratch_ / "run/config.toml");
+  config.replace(config.find("lr = '0.05'"), 11, "lr = '0.04'");
+  train::write_text(scratch_ / "run/config.toml", config);
+  const std::string said = refusal({"train", "--resume", "run"}, 1);
+  EXPECT_TRUE(said.starts_with("hearsay: [checkpoint] run/checkpoint/round-0000000000")) << said;
+  EXPECT_TRUE(said.ends_with(".ckpt belongs to a run with other settings\n")) << said;
+}
+
+/// Overwrite each checkpoint's middle byte. Returns how many there are.
+std::size_t damage_checkpoints(const fs::path& run, std::size_t most) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(run / "checkpoint"))
+    files.push_back(entry.path());
+  std::sort(files.rbegin(), files.rend());
+  for (std::size_t i = 0; i < std::min(most, files.size()); ++i) {
+    std::string bytes = train::read_text(files[i]);
+    bytes[bytes.size() / 2] ^= 1;
+    train::write_text(files[i], bytes);
+  }
+  return files.size();
+}
+
+TEST_F(RunDirectory, IsNotResumedIfAllCheckpointsAreDamaged) {
+  ASSERT_EQ(damage_checkpoints(scratch_ / "run", 2), 2u);
+  const std::string said = refusal({"train", "--resume", "run"}, 1);
+  EXPECT_TRUE(
+      said.starts_with("hearsay: [checkpoint] all 2 checkpoints in run/checkpoint are "
+                       "damaged; the first: [checkpoint] run/checkpoint/round-"))
+      << said;
+  EXPECT_TRUE(said.ends_with(".ckpt is damaged: its checksum does not match\n")) << said;
+}
+
+TEST_F(RunDirectory, IsResumedFromTheOlderCheckpointIfTheNewestIsDamaged) {
+  const auto before = train::lasting(train::summary_of(scratch_ / "run"));
+  damage_checkpoints(scratch_ / "run", 1);
+  const Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.err.starts_with("hearsay: passed over: [checkpoint] run/checkpoint/round-"))
+      << result.err;
+  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "run")), before);
+}
+
+TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
+  fs::create_directories(scratch_ / "foreign");
+  EXPECT_EQ(refusal({"report", "foreign", "nowhere"}, 2),
+            "hearsay: left out: foreign has no summary.json: not a run, or not finished\n"
+            "hearsay: left out: nowhere has no summary.json: not a run, or not finished\n"
+            "hearsay: [report] none of the directories holds a finished run\n");
+}
+
+TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsDamaged) {
+  fs::copy(scratch_ / "run", scratch_ / "damaged", fs::copy_options::recursive);
+  train::write_text(scratch_ / "damaged/summary.json", "{\"peers\": 4");
+  const Result result = hearsay({"report", "run", "damaged"}, scratch_.path());
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.err.starts_with("hearsay: left out: damaged/summary.json: ")) << result.err;
+  EXPECT_NE(result.out.find("run "), std::string::npos);
+  EXPECT_EQ(result.out.find("damaged"), std::string::npos);
+}
+
+TEST_F(RunDirectory, KeepsItsCheckpointsIfTheRunFails) {
+  const Result result = hearsay({"train", "--data", "least-squares", "--algorithm", "dsgd", "--lr",
+                                 "1e6", "--rounds", "100", "--checkpoint", "2", "--out", "failed"},
+                                scratch_.path());
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(result.err.starts_with("hearsay: [train] the ")) << result.err;
+  EXPECT_TRUE(result.err.ends_with("; lower --lr or the averaging rate eta\n")) << result.err;
+  EXPECT_FALSE(fs::is_empty(scratch_ / "failed/checkpoint"));
+  EXPECT_FALSE(fs::exists(scratch_ / "failed/summary.json"));
+}
+
+}  // namespace
+}  // namespace hearsay::cli

@@ -1,0 +1,54 @@
+#include "hearsay/report/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/core/error.h"
+#include "hearsay/train/config.h"
+#include "hearsay/train/link.h"
+
+namespace hearsay::report {
+namespace {
+
+TEST(Catalogue, OfAnUnknownFamilyNamesThemAll) {
+  try {
+    catalogue("optimisers");
+    FAIL() << "there is no such family";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "[list] no list is named 'optimisers' (did you mean 'optimizers'?); there are "
+                 "graphs, compressors, algorithms, models, data, partitions, optimizers, rates");
+  }
+}
+
+TEST(ConfigReference, HasARowForEverySettingAndKey) {
+  const std::string page = config_reference();
+  for (const train::Option& option : train::options()) {
+    EXPECT_NE(page.find("\n| `" + std::string(option.key) + "` | "), std::string::npos);
+  }
+  for (const Parameter& parameter : train::Link::parameters()) {
+    EXPECT_NE(page.find("\n| | `" + std::string(parameter.key) + "` | "), std::string::npos);
+  }
+  for (const algorithm::Entry& entry : algorithm::registry()) {
+    EXPECT_NE(page.find("\n| `" + std::string(entry.name) + "` | | | "), std::string::npos);
+  }
+}
+
+/// A '|' inside a cell would begin another: every row has four cells.
+TEST(ConfigReference, EscapesBarsInsideCells) {
+  std::istringstream page(config_reference());
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with('|')) continue;
+    std::size_t bars = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1 : 0;
+    }
+    EXPECT_EQ(bars, 5u) << line;
+  }
+}
+
+}  // namespace
+}  // namespace hearsay::report

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "train/scratch.h"
+
+namespace hearsay::algorithm {
+
+inline void PrintTo(const Entry& entry, std::ostream* out) { *out << entry.name; }
+
+}  // namespace hearsay::algorithm
+
+namespace hearsay::train {
+
+/// Every method of the registry, on five noisy quadratics and a graph that suits it.
+class EveryAlgorithm : public ::testing::TestWithParam<algorithm::Entry> {
+ protected:
+  static Config settings(const std::string& threads = "1") {
+    using Compression = algorithm::Needs::Compression;
+    const algorithm::Needs& needs = GetParam().needs;
+    return config_of({
+        {"algorithm", std::string(GetParam().example)},
+        {"compressor", needs.compression == Compression::kContractive ? "topk:keep=0.2"
+                       : needs.compression == Compression::kMild      ? "qsgd:bits=8,unbiased=1"
+                                                                      : "identity"},
+        {"peers", "5"},
+        {"data", "least-squares:noise=0.1"},
+        {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
+        {"lr", "0.02"},
+        {"rounds", "26"},
+        {"evaluate", "4"},
+        {"checkpoint", "5"},
+        {"link", "latency=1e-3,compute=1e-2,straggler=1"},
+        {"threads", threads},
+    });
+  }
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<algorithm::Entry>& row) {
+  std::string name(row.param.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+}  // namespace hearsay::train

@@ -1,0 +1,54 @@
+#include "hearsay/train/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hearsay::train {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(MetricsLine, LeavesOutWhatAProblemDoesNotHave) {
+  Metrics m;
+  m.round = 7;
+  m.epoch = 0.5;
+  const std::string line = to_json_line(m);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const Json json = Json::parse(line);
+  EXPECT_EQ(json["round"], 7);
+  EXPECT_EQ(json["epoch"], 0.5);
+  EXPECT_EQ(json["push_sum_min"], 1);
+  for (const char* key :
+       {"accuracy", "accuracy_mean", "distance_to_optimum", "simulated_seconds"}) {
+    EXPECT_FALSE(json.contains(key)) << key;
+  }
+}
+
+TEST(MetricsLine, ReadsBackEveryDigit) {
+  Metrics m;
+  m.loss = 0.1 + 0.2;
+  m.divergence = 1e-300;
+  m.accuracy = {12.5, 87.5};
+  m.accuracy_mean = 50;
+  m.accuracy_min = 12.5;
+  m.accuracy_max = 87.5;
+  m.distance_to_optimum = 1.0 / 3;
+  m.simulated_seconds = 4.25;
+  m.traffic.bytes = 0xFFFFFFFFFFFFFFFF;
+  m.traffic.global_bytes = 12;
+  m.mass_drift = 3e-8;
+  const Json json = Json::parse(to_json_line(m));
+  EXPECT_EQ(json["loss"].get<double>(), 0.1 + 0.2);
+  EXPECT_EQ(json["divergence"].get<double>(), 1e-300);
+  EXPECT_EQ(json["accuracy"], (std::vector<double>{12.5, 87.5}));
+  EXPECT_EQ(json["accuracy_min"], 12.5);
+  EXPECT_EQ(json["distance_to_optimum"].get<double>(), 1.0 / 3);
+  EXPECT_EQ(json["simulated_seconds"], 4.25);
+  EXPECT_EQ(json["bytes_total"].get<std::uint64_t>(), 0xFFFFFFFFFFFFFFFF);
+  EXPECT_EQ(json["global_bytes_total"], 12);
+  EXPECT_EQ(json["mass_drift"].get<double>(), 3e-8);
+}
+
+}  // namespace
+}  // namespace hearsay::train

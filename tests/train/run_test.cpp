@@ -1,0 +1,268 @@
+#include "hearsay/train/run.h"
+
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+#include "train/every_algorithm.h"
+
+namespace hearsay::train {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Interrupted {};
+
+/// Ends a run after a round, as a crash would: by an exception that nobody in the library expects.
+class Interrupt : public Observer {
+ public:
+  explicit Interrupt(std::uint64_t round) : round_(round) {}
+  void progressed(const Simulation& simulation) override {
+    if (simulation.round() == round_) throw Interrupted();
+  }
+
+ private:
+  std::uint64_t round_;
+};
+
+/// Remembers what a resumed run tells.
+class Listener : public Observer {
+ public:
+  void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
+    round_ = round;
+    damaged_ = damaged;
+  }
+  std::uint64_t round_ = ~std::uint64_t{0};
+  std::vector<std::string> damaged_;
+};
+
+Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
+  more.insert(more.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
+  return config_of(more);
+}
+
+void expect_same_run(const fs::path& left, const fs::path& right) {
+  EXPECT_EQ(lasting(summary_of(left)), lasting(summary_of(right)));
+  EXPECT_EQ(metrics_of(left), metrics_of(right));
+  EXPECT_EQ(contents(left / "models"), contents(right / "models"));
+}
+
+class RunOf : public EveryAlgorithm {};
+
+/// Evaluations are at 0, 4, 8, ...; the checkpoint that counts is that of round 10.
+TEST_P(RunOf, GoesOnFromACheckpointAsIfNothingHadHappened) {
+  Scratch scratch;
+  Observer silent;
+  run(settings(), scratch / "unbroken", silent);
+  Interrupt interrupt(13);
+  EXPECT_THROW(run(settings(), scratch / "broken", interrupt), Interrupted);
+  EXPECT_EQ(metrics_of(scratch / "broken").size(), 4u);
+
+  Listener listener;
+  resume(scratch / "broken", 2, listener);
+  EXPECT_EQ(listener.round_, 10u);
+  EXPECT_TRUE(listener.damaged_.empty());
+  expect_same_run(scratch / "unbroken", scratch / "broken");
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, RunOf, ::testing::ValuesIn(algorithm::registry()), name_of);
+
+TEST(Resume, GoesOnWithADatasetAndAdamAsWell) {
+  Scratch scratch;
+  const Config config = config_of({{"algorithm", "sgp"},
+                                   {"optimizer", "adam"},
+                                   {"lr", "cosine:0.01,warmup=1"},
+                                   {"graph", "random:p=0.5,every=3"},
+                                   {"peers", "4"},
+                                   {"rounds", "40"},
+                                   {"checkpoint", "7"}});
+  Observer silent;
+  Interrupt interrupt(33);
+  run(config, scratch / "unbroken", silent);
+  EXPECT_THROW(run(config, scratch / "broken", interrupt), Interrupted);
+  resume(scratch / "broken", 0, silent);
+  expect_same_run(scratch / "unbroken", scratch / "broken");
+}
+
+TEST(Resume, BeginsAnewIfThereIsNoCheckpointYet) {
+  Scratch scratch;
+  const Config config = quadratics({{"algorithm", "dsgd"}, {"rounds", "30"}, {"checkpoint", "20"}});
+  Observer silent;
+  Interrupt interrupt(11);
+  run(config, scratch / "unbroken", silent);
+  EXPECT_THROW(run(config, scratch / "broken", interrupt), Interrupted);
+  Listener listener;
+  resume(scratch / "broken", 1, listener);
+  EXPECT_EQ(listener.round_, 0u);
+  expect_same_run(scratch / "unbroken", scratch / "broken");
+}
+
+TEST(Resume, OfAFinishedRunChangesNothing) {
+  Scratch scratch;
+  Observer silent;
+  run(quadratics({{"rounds", "20"}}), scratch / "run", silent);
+  const Json before = summary_of(scratch / "run");
+  const auto metrics = metrics_of(scratch / "run");
+  resume(scratch / "run", 1, silent);
+  EXPECT_EQ(lasting(summary_of(scratch / "run")), lasting(before));
+  EXPECT_EQ(metrics_of(scratch / "run"), metrics);
+}
+
+TEST(Resume, PassesOverADamagedCheckpointAndNamesIt) {
+  Scratch scratch;
+  const Config config = quadratics({{"rounds", "30"}, {"checkpoint", "5"}});
+  Observer silent;
+  Interrupt interrupt(17);
+  run(config, scratch / "unbroken", silent);
+  EXPECT_THROW(run(config, scratch / "broken", interrupt), Interrupted);
+  write_text(scratch / "broken/checkpoint/round-000000000015.ckpt", "nonsense");
+  Listener listener;
+  resume(scratch / "broken", 1, listener);
+  EXPECT_EQ(listener.round_, 10u);
+  ASSERT_EQ(listener.damaged_.size(), 1u);
+  EXPECT_TRUE(
+      listener.damaged_[0].ends_with("round-000000000015.ckpt is too short for a checkpoint"));
+  expect_same_run(scratch / "unbroken", scratch / "broken");
+}
+
+TEST(Resume, RefusesCheckpointsOfOtherSettings) {
+  Scratch scratch;
+  Observer silent;
+  run(quadratics({{"rounds", "10"}}), scratch / "run", silent);
+  std::string text = read_text(scratch / "run/config.toml");
+  text.replace(text.find("seed = 1"), 8, "seed = 2");
+  write_text(scratch / "run/config.toml", text);
+  EXPECT_THROW(resume(scratch / "run", 1, silent), CorruptData);
+}
+
+TEST(Resume, RefusesMetricsThatAreShorterThanTheCheckpointSays) {
+  Scratch scratch;
+  Observer silent;
+  run(quadratics({{"rounds", "10"}}), scratch / "run", silent);
+  write_text(scratch / "run/metrics.jsonl", "{}\n");
+  EXPECT_THROW(resume(scratch / "run", 1, silent), CorruptData);
+  EXPECT_EQ(read_text(scratch / "run/metrics.jsonl"), "{}\n");
+}
+
+TEST(Resume, RefusesADirectoryWithoutARun) {
+  Scratch scratch;
+  Observer silent;
+  EXPECT_THROW(resume(scratch.path(), 1, silent), InvalidArgument);
+  EXPECT_THROW(resume(scratch / "missing", 1, silent), InvalidArgument);
+  EXPECT_TRUE(contents(scratch.path()).empty());
+}
+
+TEST(Run, RefusesADirectoryThatHoldsARunAndChangesNothingInIt) {
+  Scratch scratch;
+  Observer silent;
+  run(quadratics({{"rounds", "10"}}), scratch / "run", silent);
+  const auto before = contents(scratch.path());
+  EXPECT_THROW(run(quadratics({{"rounds", "20"}}), scratch / "run", silent), InvalidArgument);
+  EXPECT_EQ(contents(scratch.path()), before);
+}
+
+TEST(Run, LeavesNoDirectoryBehindIfTheSettingsAreWrong) {
+  Scratch scratch;
+  Observer silent;
+  const Config misfit = quadratics({{"algorithm", "dsgd"}, {"graph", "star:weights=uniform"}});
+  EXPECT_THROW(run(misfit, scratch / "a/b", silent), InvalidArgument);
+  EXPECT_TRUE(contents(scratch.path()).empty());
+}
+
+TEST(Run, WritesTheResolvedConfigAndEverythingElse) {
+  Scratch scratch;
+  Observer silent;
+  const Config config = quadratics({{"algorithm", "dsgd"}, {"rounds", "10"}, {"evaluate", "5"}});
+  const Outcome outcome = run(config, scratch / "deep/run", silent);
+  const fs::path directory = scratch / "deep/run";
+  EXPECT_EQ(read_text(directory / "config.toml"), config.to_toml());
+  EXPECT_EQ(read_text(directory / "summary.json"), outcome.summary_json);
+  EXPECT_EQ(metrics_of(directory).size(), 3u);  // rounds 0, 5, 10
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(fs::exists(directory / "models" / ("peer-" + std::to_string(i) + ".safetensors")));
+  }
+  EXPECT_TRUE(fs::exists(directory / "models/average.safetensors"));
+  EXPECT_EQ(outcome.last.round, summary_of(directory)["rounds"]);
+}
+
+TEST(Run, StopsWhenAModelIsNotFiniteAndKeepsTheLastGoodCheckpoint) {
+  Scratch scratch;
+  Observer silent;
+  const Config config =
+      quadratics({{"algorithm", "dsgd"}, {"lr", "1e6"}, {"rounds", "100"}, {"checkpoint", "1"}});
+  try {
+    run(config, scratch / "run", silent);
+    FAIL() << "it converged";
+  } catch (const RunFailed& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find(" of peer "), std::string::npos) << text;
+    EXPECT_NE(text.find(" round "), std::string::npos) << text;
+  }
+  EXPECT_FALSE(fs::exists(scratch / "run/summary.json"));
+  Listener listener;
+  EXPECT_THROW(resume(scratch / "run", 1, listener), RunFailed) << "it fails in the same way";
+  EXPECT_GT(listener.round_, 0u) << "but begins from a good checkpoint";
+  EXPECT_LT(listener.round_, 100u);
+}
+
+TEST(Summary, HoldsEveryStableName) {
+  Scratch scratch;
+  Observer silent;
+  run(config_of({{"rounds", "10"}}), scratch / "run", silent);
+  const Json summary = summary_of(scratch / "run");
+  for (const char* key : {"peers",
+                          "dim",
+                          "rounds",
+                          "epochs",
+                          "accuracy_mean",
+                          "accuracy_min",
+                          "accuracy_max",
+                          "accuracy_of_average",
+                          "train_loss",
+                          "divergence",
+                          "divergence_per_dim",
+                          "bytes_total",
+                          "bytes_per_edge_round",
+                          "paper_bytes_per_edge_round",
+                          "compression_factor",
+                          "mass_drift",
+                          "push_sum_min",
+                          "push_sum_max",
+                          "seconds",
+                          "seconds_per_round",
+                          "samples_per_second",
+                          "peak_rss_bytes",
+                          "device",
+                          "isa",
+                          "seed",
+                          "config_hash",
+                          "models_sha256",
+                          "version"}) {
+    EXPECT_TRUE(summary.contains(key)) << key;
+  }
+  EXPECT_GT(summary["train_loss"], 0) << "the final rounds of scsp take no gradient";
+}
+
+// d = 10: a full message is 24 + 40 bytes, and 4d = 40.
+TEST(Summary, TheCompressionFactorCountsFinalFullRounds) {
+  Scratch scratch;
+  Observer silent;
+  run(quadratics({{"algorithm", "dsgd"}, {"rounds", "4"}}), scratch / "full", silent);
+  Json summary = summary_of(scratch / "full");
+  EXPECT_DOUBLE_EQ(summary["compression_factor"], 40.0 / 64);
+  EXPECT_DOUBLE_EQ(summary["bytes_per_edge_round"], 64);
+  EXPECT_EQ(summary["bytes_total"], 4 * 10 * 64);
+
+  run(quadratics({{"algorithm", "scsp:eta=0.1,final=4"}, {"rounds", "4"}}), scratch / "scsp",
+      silent);
+  run(quadratics({{"algorithm", "sparse-push:eta=0.1"}, {"rounds", "4"}}), scratch / "sp", silent);
+  summary = summary_of(scratch / "scsp");
+  const double compressed = summary_of(scratch / "sp")["bytes_per_edge_round"];
+  EXPECT_EQ(summary["rounds"], 8);
+  EXPECT_DOUBLE_EQ(summary["bytes_per_edge_round"], (compressed + 64) / 2);
+  EXPECT_DOUBLE_EQ(summary["compression_factor"], 40 / ((compressed + 64) / 2));
+  EXPECT_DOUBLE_EQ(summary["paper_bytes_per_edge_round"], (6 * 1 + 3 + 4 * 11) / 2.0);
+}
+
+}  // namespace
+}  // namespace hearsay::train

@@ -1,0 +1,158 @@
+#include "hearsay/train/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "hearsay/compress/message.h"
+#include "hearsay/core/error.h"
+#include "train/every_algorithm.h"
+
+namespace hearsay::train {
+namespace {
+
+constexpr std::uint64_t kDim = 10;
+constexpr std::uint64_t kFull = compress::kHeaderBytes + 4 * kDim;  // a whole model on the wire
+
+void run_all(Simulation& simulation) {
+  while (simulation.round() < simulation.total_rounds()) simulation.run_round(true);
+}
+
+class SimulationOf : public EveryAlgorithm {};
+
+TEST_P(SimulationOf, GivesTheSameModelsForAnyNumberOfThreads) {
+  Simulation one(settings("1")), two(settings("2"));
+  run_all(one);
+  run_all(two);
+  for (std::size_t i = 0; i < one.peers(); ++i) EXPECT_EQ(one.model(i), two.model(i)) << i;
+  EXPECT_NE(one.model(0), Simulation(settings()).model(0)) << "it moved at all";
+}
+
+TEST_P(SimulationOf, ConservesMassAndPushSumWeights) {
+  Simulation simulation(settings());
+  run_all(simulation);
+  EXPECT_LT(simulation.evaluate().mass_drift, 1e-6);
+  const auto u = simulation.algorithm().push_sum();
+  if (!u.empty()) {
+    EXPECT_NEAR(std::accumulate(u.begin(), u.end(), 0.0), 5, 1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, SimulationOf, ::testing::ValuesIn(algorithm::registry()),
+                         name_of);
+
+TEST(Simulation, GivesTheSameModelsForAnyNumberOfThreadsOnADataset) {
+  const auto settings = [](const char* threads) {
+    return config_of({{"rounds", "20"}, {"threads", threads}});
+  };
+  Simulation one(settings("1")), two(settings("2"));
+  run_all(one);
+  run_all(two);
+  for (std::size_t i = 0; i < one.peers(); ++i) EXPECT_EQ(one.model(i), two.model(i)) << i;
+}
+
+/// A run of `rounds` on five quadratics of ten unknowns, to its end.
+Metrics finished(std::vector<std::pair<std::string, std::string>> settings) {
+  settings.insert(settings.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
+  Simulation simulation(config_of(settings));
+  run_all(simulation);
+  return simulation.evaluate();
+}
+
+TEST(Traffic, OfIdentityIsAHeaderAndFourBytesAFloat) {
+  const Traffic t = finished({{"algorithm", "dsgd"}, {"graph", "ring"}, {"rounds", "7"}}).traffic;
+  EXPECT_EQ(t.edge_rounds, 10u * 7);
+  EXPECT_EQ(t.messages, 10u * 7);
+  EXPECT_EQ(t.bytes, 10 * 7 * kFull);
+  EXPECT_EQ(t.paper_bytes, 10 * 7 * 4 * (kDim + 1));
+  EXPECT_EQ(t.uncompressed, 10 * 7 * 4 * kDim);
+  EXPECT_EQ(t.global_bytes, 0u);
+}
+
+TEST(Traffic, CountsBothVectorsOfAMethodThatSendsTwo) {
+  const Traffic t = finished({{"algorithm", "push-diging"}, {"rounds", "7"}}).traffic;
+  EXPECT_EQ(t.edge_rounds, 5u * 7);  // a directed ring
+  EXPECT_EQ(t.messages, 2u * 5 * 7);
+  EXPECT_EQ(t.bytes, 2 * 5 * 7 * kFull);
+}
+
+TEST(Traffic, OfAGlobalAverageIsARingAllReduce) {
+  const Traffic t = finished({{"algorithm", "psgd"}, {"rounds", "7"}}).traffic;
+  EXPECT_EQ(t.global_bytes, 7 * 5 * (2 * 4 * 4 * kDim / 5));  // 2(n-1)/n * 4d a peer
+  EXPECT_EQ(t.bytes, 0u);
+  EXPECT_EQ(t.edge_rounds, 0u);
+  // Every third round is global, the others silent.
+  EXPECT_EQ(finished({{"algorithm", "local-sgd:period=3"}, {"rounds", "7"}}).traffic.global_bytes,
+            2 * 5 * (2 * 4 * 4 * kDim / 5));
+}
+
+TEST(Traffic, OfScspHoldsTheFullRoundsAtTheEnd) {
+  const std::vector<std::pair<std::string, std::string>> common{
+      {"compressor", "topk:keep=0.2,value=f32"}, {"graph", "ring:directed"}, {"rounds", "7"}};
+  auto with = common, without = common;
+  with.emplace_back("algorithm", "scsp:eta=0.1,final=3");
+  without.emplace_back("algorithm", "sparse-push:eta=0.1");
+  const Traffic full = finished(with).traffic, compressed = finished(without).traffic;
+  EXPECT_LT(compressed.bytes, 5 * 7 * kFull);
+  EXPECT_EQ(full.bytes, compressed.bytes + 5 * 3 * kFull);
+  EXPECT_EQ(full.edge_rounds, 5u * 10);
+  EXPECT_EQ(compressed.paper_bytes, 5u * 7 * (6 * 2 + 3));  // k = 2 of 10 entries
+  EXPECT_EQ(full.paper_bytes, 5u * 7 * (6 * 2 + 3) + 5u * 3 * 4 * (kDim + 1));
+}
+
+TEST(Simulation, LosingMessagesLosesNoMass) {
+  Simulation simulation(config_of({{"algorithm", "sgp"},
+                                   {"data", "least-squares"},
+                                   {"peers", "5"},
+                                   {"rounds", "200"},
+                                   {"link", "loss=0.2"},
+                                   {"threads", "1"}}));
+  run_all(simulation);
+  const auto u = simulation.algorithm().push_sum();
+  EXPECT_NEAR(std::accumulate(u.begin(), u.end(), 0.0), 5, 1e-12);
+  const Metrics m = simulation.evaluate();
+  EXPECT_LT(m.mass_drift, 1e-6);
+  EXPECT_GT(m.mass_drift, 0) << "nothing was measured";
+  // On a directed ring only lost messages can move a push-sum weight away from 1.
+  EXPECT_LT(m.push_sum_min, 0.9);
+  EXPECT_GT(m.push_sum_max, 1.1);
+  EXPECT_EQ(m.traffic.messages, 5u * 200) << "a lost message was sent all the same";
+}
+
+TEST(Simulation, WithoutPushSumItsWeightsAreReportedAsOne) {
+  const Metrics m = finished({{"algorithm", "dsgd"}, {"rounds", "3"}});
+  EXPECT_EQ(m.push_sum_min, 1);
+  EXPECT_EQ(m.push_sum_max, 1);
+}
+
+TEST(Simulation, ReportsSimulatedSecondsOnlyWithALink) {
+  EXPECT_FALSE(finished({{"algorithm", "dsgd"}, {"rounds", "3"}}).simulated_seconds);
+  // Three rounds of 1 s gradient, 2 messages of 64 bytes at 64 bytes/s, 0.5 s latency.
+  const Metrics m = finished(
+      {{"algorithm", "dsgd"}, {"rounds", "3"}, {"link", "latency=0.5,bandwidth=64,compute=1"}});
+  EXPECT_DOUBLE_EQ(m.simulated_seconds.value(), 3 * (1 + 2 + 0.5));
+}
+
+TEST(Simulation, NamesPeerAndRoundOfALossThatIsNotFinite) {
+  Simulation simulation(config_of({{"algorithm", "dsgd"},
+                                   {"data", "least-squares"},
+                                   {"lr", "1e6"},
+                                   {"rounds", "100"},
+                                   {"threads", "1"}}));
+  try {
+    run_all(simulation);
+    FAIL() << "it converged";
+  } catch (const RunFailed& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find(" of peer 0 is "), std::string::npos) << text;
+    EXPECT_NE(text.find("round " + std::to_string(simulation.round())), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("; lower --lr or the averaging rate eta")) << text;
+  }
+}
+
+TEST(Simulation, RefusesMoreRoundsThanItCanNumber) {
+  EXPECT_THROW(Simulation(config_of({{"epochs", "4294967295"}})), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace hearsay::train
