@@ -1,0 +1,82 @@
+// What does a compressor cost, and what does it save?
+//
+// Two operators on the same vector: their bytes and their errors. Then eight peers average vectors
+// under each, with CHOCO gossip, which sends the compressed difference to what was sent before;
+// that is why a coarse operator still ends at the exact mean, only later.
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <vector>
+
+#include "hearsay/algorithm/local_peers.h"
+#include "hearsay/compress/compressor.h"
+
+namespace algorithm = hearsay::algorithm;
+namespace compress = hearsay::compress;
+using hearsay::Random;
+
+namespace {
+
+constexpr std::size_t kDim = 1000;
+
+/// Entries of very different size, as gradients and weight differences have them.
+void fill_with_heavy_tails(std::uint32_t peer, std::span<float> x) {
+  Random random(1, hearsay::Purpose::kProblem, peer);
+  for (float& value : x) value = static_cast<float>(std::pow(random.normal(), 3));
+}
+
+void code_one_vector(const char* spec) {
+  const hearsay::Layout layout(kDim);
+  std::vector<float> x(kDim);
+  fill_with_heavy_tails(0, x);
+
+  const auto compressor = compress::make_compressor(spec);
+  compress::Decoded q;
+  hearsay::Bytes wire;
+  compressor->compress(x, layout, Random(1, hearsay::Purpose::kRounding), q, &wire);
+
+  double error = 0, norm = 0;
+  std::vector<float> seen(kDim, 0.0f);  // what a receiver sees of x
+  if (q.sparse) {
+    for (std::size_t k = 0; k < q.index.size(); ++k) seen[q.index[k]] = q.value[k];
+  } else {
+    seen = q.dense;
+  }
+  for (std::size_t k = 0; k < kDim; ++k) {
+    error += std::pow(x[k] - seen[k], 2);
+    norm += std::pow(x[k], 2);
+  }
+  fmt::print("{:<18} {:4} bytes instead of {}, relative error {:.2f}\n", spec, wire.size(),
+             sizeof(float) * kDim, std::sqrt(error / norm));
+}
+
+/// Rounds until the peers of a ring agree to 1e-3 of where they began.
+bool average_under(const char* spec) {
+  algorithm::LocalPeers peers({.graph = "ring", .peers = 8, .dim = kDim, .compressor = spec});
+  const auto method = algorithm::make_algorithm("choco", peers.bank());
+  for (std::size_t i = 0; i < peers.peers(); ++i) {
+    fill_with_heavy_tails(static_cast<std::uint32_t>(i), method->initial().row(i));
+  }
+  method->start();
+  const double first = algorithm::disagreement(method->point());
+  while (algorithm::disagreement(method->point()) > 1e-3 * first) {
+    if (peers.round() == 5000) return false;
+    peers.run_round(*method);
+  }
+  fmt::print("{:<18} {:4} rounds, {:9} bytes, eta {:.3g}\n", spec, peers.round(),
+             peers.bytes_sent(), method->averaging_rate());
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  fmt::print("one vector of {} floats\n", kDim);
+  for (const char* spec : {"topk:keep=0.1", "qsgd:bits=4"}) code_one_vector(spec);
+
+  fmt::print("\neight peers on a ring, until they agree to 1e-3\n");
+  bool all = true;
+  for (const char* spec : {"identity", "topk:keep=0.1", "qsgd:bits=4"}) all &= average_under(spec);
+  return all ? 0 : 1;
+}

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/core/thread_pool.h"
+
+namespace hearsay::algorithm {
+
+/// All n peers of a small experiment in one process: owns what a Bank refers to, and drives any
+/// method over a graph. For examples and for trying out a method; train::Simulation adds data,
+/// optimizers, checks, metrics and simulated links.
+///
+///   LocalPeers peers({.graph = "ring", .peers = 5, .dim = 1});
+///   auto method = make_algorithm("dsgd", peers.bank());
+///   ... fill method->initial(), then method->start() ...
+///   for (int round = 0; round < 50; ++round) peers.run_round(*method);
+///
+/// It does not ask check_fit whether method, graph and compressor fit together. Must outlive the
+/// methods made from its bank.
+class LocalPeers {
+ public:
+  struct Options {
+    std::string graph = "ring";
+    std::size_t peers = 4;
+    std::size_t dim = 1;  ///< floats of one model
+    std::string compressor = "identity";
+    std::uint64_t seed = 1;
+  };
+
+  /// Throws InvalidArgument for specs that are none.
+  explicit LocalPeers(const Options& options);
+  LocalPeers(const LocalPeers&) = delete;
+  LocalPeers& operator=(const LocalPeers&) = delete;
+
+  /// What make_algorithm, or the constructor of a method of your own, takes.
+  Bank bank();
+
+  /// Sets `direction` to the direction of a local step of `peer` at the model `at`.
+  using Direction =
+      std::function<void(std::size_t peer, std::span<const float> at, std::span<float> direction)>;
+
+  /// One round of `method`. Without a direction the local step is zero: pure averaging.
+  void run_round(Algorithm& method, float lr = 0, const Direction& direction = nullptr);
+
+  std::size_t peers() const { return schedule_->peers(); }
+  std::uint32_t round() const { return round_; }       ///< rounds done
+  std::uint64_t bytes_sent() const { return bytes_; }  ///< over edges, headers included
+
+ private:
+  void gossip(Algorithm& method, const Outbox& outbox);
+
+  Layout layout_;
+  ThreadPool pool_{1};
+  std::unique_ptr<backend::Kernels> kernels_;
+  std::unique_ptr<graph::Schedule> schedule_;
+  graph::Facts facts_;
+  std::unique_ptr<compress::Compressor> compressor_;
+  BankCompressor bank_compressor_;
+  double topk_keep_;
+  backend::Array direction_;
+  std::uint32_t round_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+/// How far the peers are apart: the root of the mean over peers of |z_i - mean z|^2.
+double disagreement(backend::ConstBlock models);
+
+}  // namespace hearsay::algorithm
