@@ -32,6 +32,9 @@ class Listener : public Observer {
     round_ = round;
     damaged_ = damaged;
   }
+  void started(const Simulation& simulation, const Config&) override {
+    EXPECT_NO_THROW(simulation.check_finite());
+  }
   std::uint64_t round_ = ~std::uint64_t{0};
   std::vector<std::string> damaged_;
 };
