@@ -36,7 +36,13 @@ facts() {
     /^  rounds to average/ { rounds = $NF }
     /^  out-degree/        { most = $NF }
     /^  messages a round/  { messages = $NF / n }
-    END { print gap, rho, rounds, messages, most }' "$file"
+    END {
+      if (gap == "" || rho == "" || rounds == "" || messages == "" || most == "") {
+        print "reproduce.sh: facts are missing in " FILENAME > "/dev/stderr"
+        exit 1
+      }
+      print gap, rho, rounds, messages, most
+    }' "$file"
 }
 
 gap_against_n() {
