@@ -9,12 +9,25 @@
 
 namespace hearsay::engine {
 
+KnownOptimum::KnownOptimum(const ObjectiveContext& context, std::size_t dim)
+    : pool_(context.pool), seed_(context.seed), first_(context.first), layout_(dim) {}
+
+Score KnownOptimum::evaluate(std::span<const float> model) const {
+  assert(model.size() == dim());
+  double apart = 0;
+  double norm = 0;
+  for (std::size_t k = 0; k < model.size(); ++k) {
+    const double difference = static_cast<double>(model[k]) - optimum_[k];
+    apart += difference * difference;
+    norm += optimum_[k] * optimum_[k];
+  }
+  Score score{.loss = model_loss(model), .accuracy = {}, .distance_to_optimum = {}};
+  score.distance_to_optimum = std::sqrt(norm > 0 ? apart / norm : apart);
+  return score;
+}
+
 ClosedForm::ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise)
-    : pool_(context.pool),
-      seed_(context.seed),
-      first_(context.first),
-      noise_(noise),
-      layout_(dim) {}
+    : KnownOptimum(context, dim), noise_(noise) {}
 
 void ClosedForm::initialize(backend::Block x) const { std::fill_n(x.data, x.size(), 0.0f); }
 
@@ -33,18 +46,8 @@ void ClosedForm::gradients(std::uint32_t round, backend::ConstBlock at, backend:
   });
 }
 
-Score ClosedForm::evaluate(std::span<const float> model) const {
-  assert(model.size() == dim());
-  const std::vector<double> x(model.begin(), model.end());
-  double apart = 0;
-  double norm = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    apart += (x[k] - optimum_[k]) * (x[k] - optimum_[k]);
-    norm += optimum_[k] * optimum_[k];
-  }
-  Score score{.loss = mean_loss(x), .accuracy = {}, .distance_to_optimum = {}};
-  score.distance_to_optimum = std::sqrt(norm > 0 ? apart / norm : apart);
-  return score;
+double ClosedForm::model_loss(std::span<const float> model) const {
+  return mean_loss(std::vector<double>(model.begin(), model.end()));
 }
 
 }  // namespace hearsay::engine

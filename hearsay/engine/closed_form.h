@@ -11,22 +11,42 @@ namespace hearsay::engine {
 /// The stream of what all peers have in common has this id: no peer has it.
 inline constexpr std::uint32_t kAllPeers = 0xffffffffu;
 
-/// What made-up problems share: the mean over all n peers of f_i has a known minimum x*, gradients
-/// are computed in double at the float x and rounded once, and may carry noise.
-///
-/// Noise: every gradient gets its own normal vector w with E |w|^2 = sigma^2, the same in all
-/// directions, drawn anew each round. The losses have no noise.
-///
-/// Peers start at x = 0 unless the objective says otherwise.
-class ClosedForm : public Objective {
+/// A made-up problem: the mean over all n peers of f_i has a known minimum x*, to measure against.
+class KnownOptimum : public Objective {
  public:
   const Layout& layout() const final { return layout_; }
   std::uint64_t rounds_per_epoch() const override { return 1; }
+  Score evaluate(std::span<const float> model) const final;
+  std::span<const double> optimum() const final { return optimum_; }
+
+ protected:
+  KnownOptimum(const ObjectiveContext& context, std::size_t dim);
+
+  /// The mean over all n peers of f_i at the model.
+  virtual double model_loss(std::span<const float> model) const = 0;
+
+  std::size_t dim() const { return layout_.dim(); }
+  std::uint32_t peer(std::size_t row) const { return static_cast<std::uint32_t>(first_ + row); }
+
+  ThreadPool& pool_;
+  const std::uint64_t seed_;
+  std::vector<double> optimum_;  ///< set by the subclass's constructor
+
+ private:
+  std::size_t first_;
+  Layout layout_;
+};
+
+/// One with gradients in closed form: computed in double at the float x and rounded once. Peers
+/// start at x = 0.
+///
+/// Noise: every gradient gets its own normal vector w with E |w|^2 = sigma^2, the same in all
+/// directions, drawn anew each round. The losses have no noise.
+class ClosedForm : public KnownOptimum {
+ public:
   void initialize(backend::Block x) const override;
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                  std::span<double> losses) final;
-  Score evaluate(std::span<const float> model) const final;
-  std::span<const double> optimum() const final { return optimum_; }
 
  protected:
   ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise);
@@ -38,17 +58,10 @@ class ClosedForm : public Objective {
   /// The mean over all n peers of f_i(x).
   virtual double mean_loss(std::span<const double> x) const = 0;
 
-  std::size_t dim() const { return layout_.dim(); }
-  std::uint32_t peer(std::size_t row) const { return static_cast<std::uint32_t>(first_ + row); }
-
-  ThreadPool& pool_;
-  const std::uint64_t seed_;
-  std::vector<double> optimum_;  ///< set by the subclass's constructor
-
  private:
-  std::size_t first_;
+  double model_loss(std::span<const float> model) const final;
+
   double noise_;
-  Layout layout_;
 };
 
 }  // namespace hearsay::engine

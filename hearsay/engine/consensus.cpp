@@ -10,10 +10,10 @@ namespace hearsay::engine {
 
 namespace {
 
-class Consensus final : public ClosedForm {
+class Consensus final : public KnownOptimum {
  public:
   Consensus(const Arguments& arguments, const ObjectiveContext& context)
-      : ClosedForm(context, static_cast<std::size_t>(arguments.integer_in_range("dim")), 0),
+      : KnownOptimum(context, static_cast<std::size_t>(arguments.integer_in_range("dim"))),
         spread_(arguments.number_in_range("spread")) {
     optimum_.assign(dim(), 0);
     std::vector<float> start(dim());
@@ -30,19 +30,19 @@ class Consensus final : public ClosedForm {
     pool_.run(x.rows, [&](std::size_t i) { draw_start(peer(i), x.row(i)); });
   }
 
+  void gradients(std::uint32_t, backend::ConstBlock, backend::Block out,
+                 std::span<double> losses) override {
+    pool_.run(out.rows, [&](std::size_t i) { std::ranges::fill(out.row(i), 0.0f); });
+    std::ranges::fill(losses, 0.0);
+  }
+
  private:
   void draw_start(std::uint32_t peer, std::span<float> start) const {
     Random random(seed_, Purpose::kInit, peer);
     for (float& entry : start) entry = static_cast<float>(spread_ * random.normal());
   }
 
-  double peer_gradient(std::size_t, std::uint32_t, std::span<const double>,
-                       std::span<double> g) override {
-    std::ranges::fill(g, 0.0);
-    return 0;
-  }
-
-  double mean_loss(std::span<const double>) const override { return 0; }
+  double model_loss(std::span<const float>) const override { return 0; }
 
   double spread_;
 };

@@ -11,6 +11,7 @@ namespace hearsay::graph {
 namespace {
 
 constexpr std::size_t kMostProducts = 60'000;
+/// The change between checks at which an eigenvalue has converged: this, or 1e-8 of its gap to 1.
 constexpr double kConverged = 1e-13;
 /// A Krylov space with a residual below this is invariant.
 constexpr double kInvariant = 1e-14;
@@ -76,7 +77,8 @@ std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, E
     if (residual < kInvariant) return sign * tridiagonal.largest();
     if (k == check) {
       const double value = tridiagonal.largest();
-      if (k > 16 && std::abs(value - last) < kConverged) return sign * value;
+      const double enough = std::max(kConverged, 1e-8 * (1 - value));
+      if (k > 16 && std::abs(value - last) < enough) return sign * value;
       last = value;
       check += check / 2;
     }

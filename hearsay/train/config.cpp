@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#define TOML_HEADER_ONLY \
+  1  // the packaged config asks for a shared library that users would need too
 #include <toml++/toml.h>
 
 #include "hearsay/core/error.h"

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -145,7 +146,10 @@ class World {
    public:
     explicit Everybody(backend::Kernels& kernels) : kernels_(kernels) {}
     void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
-    double mean(std::span<const double> values) override { return values.front(); }
+    double mean(std::span<const double> values) override {
+      return std::accumulate(values.begin(), values.end(), 0.0) /
+             static_cast<double>(values.size());
+    }
 
    private:
     backend::Kernels& kernels_;

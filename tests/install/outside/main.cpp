@@ -5,6 +5,7 @@
 
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/version.h"
+#include "hearsay/train/simulation.h"
 
 // Usage: outside VERSION. Fails unless the installed library has that version and works.
 int main(int argc, char** argv) {
@@ -20,6 +21,17 @@ int main(int argc, char** argv) {
   hash.update("abc", 3);
   if (hash.finish_hex() != kDigest) {
     std::fputs("the installed library computes a wrong SHA-256\n", stderr);
+    return 1;
+  }
+
+  hearsay::train::Config config;
+  config.set("data", "consensus");
+  config.set("algorithm", "sgp");
+  hearsay::train::Simulation peers(hearsay::train::resolve(config));
+  const double apart = peers.evaluate().divergence;
+  for (int round = 0; round < 50; ++round) peers.run_round(false);
+  if (!(peers.evaluate().divergence < 1e-3 * apart)) {
+    std::fputs("fifty rounds of push-sum did not average four peers\n", stderr);
     return 1;
   }
   return 0;
