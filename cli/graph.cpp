@@ -71,7 +71,7 @@ void graph_command(const Options& options) {
            fmt::join(f.perron.begin(), f.perron.begin() + static_cast<std::ptrdiff_t>(shown), " "),
            shown < f.perron.size() ? " ..." : ""));
   line("rounds to average to 1e-3", fmt::format("{}", f.rounds_to_1e3));
-  line("messages a round", fmt::format("{:.4g}", f.messages_per_round));
+  line("messages a round", fmt::format("{:.10g}", f.messages_per_round));
   line("bytes a round",
        fmt::format(
            "{} uncompressed, {} with {}, for {} parameters",

@@ -1,5 +1,7 @@
 #include "hearsay/algorithm/exchange.h"
 
+#include <numeric>
+
 namespace hearsay::algorithm {
 
 void Outbox::send_all(backend::ConstBlock x) {
@@ -31,6 +33,10 @@ void deliver(const graph::Weights& weights, const Outbox& outbox, std::span<cons
   exchange.vectors.clear();
   for (const Payload& payload : outbox.payloads) exchange.vectors.push_back(payload.rows);
   exchange.push_sum.assign(push_sum.begin(), push_sum.end());
+}
+
+double LocalCollective::mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace hearsay::algorithm

@@ -60,4 +60,15 @@ class Collective {
   virtual double mean(std::span<const double> values) = 0;
 };
 
+/// The same where all n peers are one bank's.
+class LocalCollective : public Collective {
+ public:
+  explicit LocalCollective(backend::Kernels& kernels) : kernels_(kernels) {}
+  void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
+  double mean(std::span<const double> values) override;
+
+ private:
+  backend::Kernels& kernels_;
+};
+
 }  // namespace hearsay::algorithm

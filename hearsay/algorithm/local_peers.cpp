@@ -1,28 +1,11 @@
 #include "hearsay/algorithm/local_peers.h"
 
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "hearsay/compress/message.h"
 
 namespace hearsay::algorithm {
-
-namespace {
-
-class Everybody : public Collective {
- public:
-  explicit Everybody(backend::Kernels& kernels) : kernels_(kernels) {}
-  void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
-  double mean(std::span<const double> values) override {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  }
-
- private:
-  backend::Kernels& kernels_;
-};
-
-}  // namespace
 
 LocalPeers::LocalPeers(const Options& options)
     : layout_(options.dim),
@@ -62,7 +45,7 @@ void LocalPeers::run_round(Algorithm& method, float lr, const Direction& directi
     if (!plan.send_first) method.emit(outbox);
     gossip(method, outbox);
   } else if (plan.talk == Plan::Talk::kGlobal) {
-    Everybody everybody(*kernels_);
+    LocalCollective everybody(*kernels_);
     method.average(everybody, std::vector<double>(peers(), 0.0));
     bytes_ += 2 * (peers() - 1) * 4 * layout_.dim();
   }

@@ -47,7 +47,7 @@ constexpr Option kOptions[] = {
     {"batch", Kind::kCount, "32", "B", "samples a peer and round, for datasets", true, kMostBatch},
     {"seed", Kind::kCount, "1", "S", "of every random number", true, kMostSeed},
     {"link", Kind::kSpec, "none", "KEYS",
-     "simulated network: latency=..,bandwidth=..,compute=..,straggler=..", true},
+     "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=..", true},
     {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run",
      true, kMostRounds},
     {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false,

@@ -15,19 +15,6 @@ namespace hearsay::train {
 
 using algorithm::Plan;
 
-/// Averages over peers that all live here.
-class Simulation::LocalCollective : public algorithm::Collective {
- public:
-  explicit LocalCollective(backend::Kernels& kernels) : kernels_(kernels) {}
-  void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
-  double mean(std::span<const double> values) override {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  }
-
- private:
-  backend::Kernels& kernels_;
-};
-
 namespace {
 
 std::size_t thread_count(std::uint64_t wanted) {
@@ -133,7 +120,7 @@ void Simulation::run_round(bool measure_mass) {
     if (!plan.send_first) algorithm_->emit(outbox_);
     gossip(plan);
   } else if (plan.talk == Plan::Talk::kGlobal) {
-    LocalCollective everybody(*kernels_);
+    algorithm::LocalCollective everybody(*kernels_);
     algorithm_->average(everybody, losses_);
     const std::size_t bytes = 4 * layout().dim();
     traffic_.global_bytes += 2 * (peers() - 1) * bytes;

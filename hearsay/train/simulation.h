@@ -36,7 +36,7 @@ class Simulation {
   std::uint64_t training_rounds() const { return training_rounds_; }
   std::uint64_t total_rounds() const;  ///< with the method's final ones
 
-  /// Run one round. `measure_mass`: measure this round's mass drift (costs two passes over the
+  /// Run one round. `measure_mass`: measure this round's mass drift (costs a few passes over the
   /// models). Throws RunFailed if a loss or a model is no longer finite, naming peer and round.
   void run_round(bool measure_mass);
 
@@ -67,8 +67,6 @@ class Simulation {
   std::vector<float> average_model() const;
 
  private:
-  class LocalCollective;
-
   void gossip(const algorithm::Plan& plan);
 
   ThreadPool pool_;

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -101,7 +100,7 @@ class World {
       deliver(schedule_->at(round_, round_), outbox, algorithm_->push_sum(), delivered, exchange);
       algorithm_->mix(exchange);
     } else if (plan.talk == Plan::Talk::kGlobal) {
-      Everybody everybody(*kernels_);
+      LocalCollective everybody(*kernels_);
       algorithm_->average(everybody, losses_);
     }
     last_plan = plan;
@@ -142,19 +141,6 @@ class World {
   Plan last_plan;
 
  private:
-  class Everybody : public Collective {
-   public:
-    explicit Everybody(backend::Kernels& kernels) : kernels_(kernels) {}
-    void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
-    double mean(std::span<const double> values) override {
-      return std::accumulate(values.begin(), values.end(), 0.0) /
-             static_cast<double>(values.size());
-    }
-
-   private:
-    backend::Kernels& kernels_;
-  };
-
   Layout layout_;
   ThreadPool pool_;
   std::unique_ptr<backend::Kernels> kernels_;
