@@ -42,10 +42,12 @@ class Progress : public train::Observer {
     fmt::print("{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", simulation.peers(),
                text("graph"), simulation.graph().second_modulus, text("algorithm"),
                text("compressor"));
-    fmt::print("{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds\n",
+    const std::uint32_t last = simulation.algorithm().final_rounds();
+    const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
+    fmt::print("{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
                text("data"), text("partition") == "none" ? "" : ", " + text("partition"),
                simulation.layout().dim(), text("optimizer"), text("lr"),
-               simulation.algorithm().averaging_rate(), simulation.total_rounds());
+               simulation.algorithm().averaging_rate(), simulation.training_rounds(), final_rounds);
     begin_ = Clock::now();
     first_round_ = simulation.round();
   }

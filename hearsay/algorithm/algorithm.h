@@ -35,17 +35,20 @@ struct Plan {
   bool send_first = false;  ///< emit before the gradient: the message does not need it
 };
 
+// clang-format off: the order of calls is a table
 /// A decentralized method as a pure state machine for a bank of m peers: no thread, socket, clock,
 /// file.
 ///
 /// The driver (simulator, cluster process) calls, in this order:
-///   once        initial() is filled with the starting models, then start()
-///   each round  plan
-///               [emit]                     if send_first
-///               step(direction)            if gradient: the direction at point(), from the
-///               optimizer emit, mix(what arrived)    if kGossip (emit only if not send_first)
-///               average(all peers)         if kGlobal
 ///
+///   once         initial() is filled with the starting models, then start()
+///   each round   plan(round)
+///                emit(outbox)       if it gossips and sends first
+///                step(direction)    if it takes a gradient: what the optimizer makes of that at
+///                point() emit(outbox)       if it gossips and does not send first mix(exchange) if
+///                it gossips: what arrived average(everybody) if the round is global
+///
+// clang-format on
 /// All state is one row a peer (listed by `state`), so a run can be saved, moved and resumed
 /// exactly. Contract, checked for every row of `registry()` by tests/algorithm/contract_test.cpp:
 /// mixing goes through Kernels::mix alone, so the sum over peers of what is mixed does not change
@@ -95,6 +98,7 @@ struct Needs {
   Compression compression = Compression::kRefused;
   bool every_message = false;     ///< a lost message breaks it for good
   bool linear_optimizer = false;  ///< no Adam
+  bool constant_rate = false;     ///< the learning rate must not change
   bool own_momentum = false;      ///< the optimizer must have none
   bool lambda_min_above_third = false;
 };
@@ -124,6 +128,7 @@ struct Surroundings {
   const Layout& layout;
   bool linear_optimizer = true;
   bool optimizer_has_momentum = false;
+  bool constant_rate = true;
   bool lossy_links = false;
 };
 

@@ -40,7 +40,8 @@ double feedback_rate(const Arguments& arguments, const Bank& bank) {
 
 double difference_rate(const Arguments& arguments, const Bank& bank) {
   if (arguments.text("eta") != "auto") return arguments.number_in_range("eta");
-  return std::min(1.0, 2 * bank.compressor.compressor().quality(bank.layout));
+  const double delta = bank.compressor.compressor().quality(bank.layout);
+  return std::min(1.0, bank.topk_keep > 0 ? 2 * delta : delta);
 }
 
 }  // namespace hearsay::algorithm

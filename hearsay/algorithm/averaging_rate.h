@@ -17,9 +17,11 @@ double table5_rate(double keep);
 /// for a top-k, and InvalidArgument for any other operator, since no paper gives a value.
 double feedback_rate(const Arguments& arguments, const Bank& bank);
 
-/// eta of a difference-compression method (choco, quant-sgp): as given; or, for `eta=auto`,
-/// min(1, 2 delta) with delta the operator's contraction. Koloskova et al. 2019 tune 0.04 for
-/// top-1 % and 0.01 for random-1 %; delta itself is what their theory scales with.
+/// eta of a difference-compression method (choco, quant-sgp): as given; or, for `eta=auto`, min(1,
+/// 2 delta) for a top-k and delta for any other operator, with delta its contraction: what theory
+/// scales with. A top-k is better than its bound on all but the worst vectors; an operator that
+/// contracts in expectation only is not, and diverges at twice its delta. Koloskova et al. 2019
+/// tune 0.04 for top-1 % and 0.01 for random-1 %.
 double difference_rate(const Arguments& arguments, const Bank& bank);
 
 }  // namespace hearsay::algorithm

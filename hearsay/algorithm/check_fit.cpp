@@ -84,7 +84,7 @@ void check_compression(const Entry& entry, const Surroundings& s) {
       if (s.compressor.promise() != compress::Promise::kContractive && !lossless) {
         refuse(
             "[{}] needs a contractive compressor, and {} is unbiased: under error feedback it "
-            "explodes; use its scaled form, topk or sign",
+            "explodes; use qsgd without unbiased=1, randk without scale=1, topk or sign",
             entry.name, s.compressor_spec);
       }
       return;
@@ -107,6 +107,19 @@ void check_fit(std::string_view spec, const Surroundings& s) {
   if (entry.needs.own_momentum && s.optimizer_has_momentum) {
     refuse("[{}] has a momentum of its own ({}:beta=..); use --optimizer sgd", entry.name,
            entry.name);
+  }
+  if (entry.needs.constant_rate && !s.constant_rate) {
+    refuse(
+        "[{}] is made for a constant learning rate: after a change it converges to another point; "
+        "use exact-diffusion, or a constant --lr",
+        entry.name);
+  }
+  const bool push_sum = entry.needs.graph == Graph::kColumnStochastic;
+  if (s.lossy_links && !push_sum && entry.needs.graph != Graph::kNone) {
+    refuse(
+        "[{}] has no push-sum weights, and links that lose messages bias it; use sgp or "
+        "sparse-push",
+        entry.name);
   }
   if (entry.needs.every_message && s.lossy_links) {
     refuse("[{}] needs every message to arrive, and the links lose some; use sgp or sparse-push",

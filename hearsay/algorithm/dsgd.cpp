@@ -1,8 +1,7 @@
 /// D-SGD, also D-PSGD (Lian et al. 2017; Nedic, Ozdaglar 2009). W doubly stochastic.
 ///
 ///   order=atc   adapt then combine   x = W (x - lr d)
-///   order=awc   adapt while combine  x = W x - lr d      the message does not wait for the
-///   gradient
+///   order=awc   adapt while combine  x = W x - lr d     no message waits for a gradient
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/methods.h"
 

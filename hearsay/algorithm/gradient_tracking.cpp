@@ -4,8 +4,8 @@
 ///   y += d - d_old   (first round: y = d),   x = W (x - g y),   y = W y
 ///
 /// Push-DIGing (Nedic, Olshevsky, Shi 2017) is the same with push-sum over a column-stochastic W: u
-/// is mixed too and d is taken at z = x / u. Two vectors a message, and every one must arrive: what
-/// a lost one carried of y is gone.
+/// is mixed too and d is taken at z = x / u. Two vectors a message, and every one must arrive:
+/// without all of them y no longer follows the average gradient.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/methods.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cassert>
+
 #include "hearsay/algorithm/bank.h"
 #include "hearsay/backend/state.h"
 
@@ -8,12 +10,17 @@ namespace hearsay::algorithm {
 /// The public copies of models that difference compression keeps: hat_j is what every receiver
 /// knows of peer j, and peer j itself follows the same decoded bytes, so all copies stay equal.
 /// Every message must arrive: a lost one leaves the copies of hat_j apart for good.
+///
+/// One hat a peer of the bank: the bank must hold all n peers, since copies of what peers elsewhere
+/// sent are not kept here.
 class Hats {
  public:
   explicit Hats(const Bank& bank)
       : kernels_(bank.kernels),
         compressor_(bank.compressor),
-        hats_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {}
+        hats_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {
+    assert(bank.rows == bank.peers);
+  }
 
   /// q = C[x - hat] goes out; `scratch` is overwritten.
   void emit_difference(backend::ConstBlock x, std::uint32_t round, backend::Block scratch,

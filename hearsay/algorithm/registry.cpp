@@ -22,7 +22,7 @@ constexpr Parameter kEtaFinal[] = {
      "uncompressed rounds at the end; auto: until the graph shrinks disagreement to 1e-3"}};
 constexpr Parameter kDifferenceEta[] = {
     {"eta", "auto", "(0, 1]",
-     "averaging rate; auto: twice the compressor's contraction, at most 1"}};
+     "averaging rate; auto: twice the contraction of a top-k, at most 1; that of others"}};
 constexpr Parameter kDmsgd[] = {{"beta", "0.9", "[0, 1)", "momentum"},
                                 {"vanilla", "0", "0|1", "1: the momentum stays local"}};
 constexpr Parameter kQgDmsgd[] = {{"beta", "0.9", "[0, 1)", "momentum"},
@@ -37,6 +37,10 @@ constexpr Parameter kAga[] = {{"period", "4", "[1, 1000000]", "first period H0"}
 
 constexpr Needs kSymmetricStatic{
     .graph = Graph::kSymmetric, .change = Change::kStatic, .linear_optimizer = true};
+constexpr Needs kExtra{.graph = Graph::kSymmetric,
+                       .change = Change::kStatic,
+                       .linear_optimizer = true,
+                       .constant_rate = true};
 constexpr Needs kD2{.graph = Graph::kSymmetric,
                     .change = Change::kStatic,
                     .linear_optimizer = true,
@@ -111,7 +115,7 @@ constexpr Entry kRegistry[] = {
       .every_message = true},
      "C[x - hat]",
      "hats",
-     "hat_j += C[x_j - hat_j], x = x - g d + eta (W - I) hat",
+     "x = x - g d, hat += C[x - hat], x += eta (W - I) hat",
      make_choco},
     {"quant-sgp",
      "quant-sgp:eta=auto",
@@ -145,7 +149,7 @@ constexpr Entry kRegistry[] = {
      "removes the bias of data that differs",
      {},
      kSymmetricStatic,
-     "x",
+     "half",
      "v, d_old",
      "half = x - g [(x_old - x)/g_old + d - d_old], x = W' half, W' = (I+W)/2",
      make_exact_diffusion},
@@ -154,7 +158,7 @@ constexpr Entry kRegistry[] = {
      "exact-diffusion with W itself (needs lambda_min > -1/3)",
      {},
      kD2,
-     "x",
+     "half",
      "v, d_old",
      "as exact-diffusion, with W in place of W'",
      make_d2},
@@ -163,7 +167,7 @@ constexpr Entry kRegistry[] = {
      "another name of d2: the recursions coincide",
      {},
      kD2,
-     "x",
+     "half",
      "v, d_old",
      "as d2",
      make_d2},
@@ -171,8 +175,8 @@ constexpr Entry kRegistry[] = {
      "extra",
      "the first exact method; constant learning rate",
      {},
-     kSymmetricStatic,
-     "x",
+     kExtra,
+     "2x - x_old",
      "v, d_old",
      "x = W' (2x - x_old) - g (d - d_old)",
      make_extra},

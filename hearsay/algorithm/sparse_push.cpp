@@ -13,6 +13,8 @@ namespace hearsay::algorithm {
 
 namespace {
 
+constexpr double kMostFinalRounds = 1e6;
+
 /// Rounds of plain push-sum until disagreement has shrunk to 1e-3 by the second eigenvalue.
 std::uint32_t rounds_to_shrink(const graph::Facts& graph) {
   const double modulus = graph.second_modulus;
@@ -22,8 +24,15 @@ std::uint32_t rounds_to_shrink(const graph::Facts& graph) {
         "[scsp] final=auto: this graph's second eigenvalue has modulus 1, so no number of rounds "
         "averages; set final=N");
   }
-  const double periods = std::log(1e-3) / std::log(modulus);
-  return static_cast<std::uint32_t>(std::ceil(periods * static_cast<double>(graph.period)));
+  const double rounds =
+      std::ceil(std::log(1e-3) / std::log(modulus) * static_cast<double>(graph.period));
+  if (rounds > kMostFinalRounds) {
+    throw InvalidArgument(fmt::format(
+        "[scsp] final=auto: this graph needs {:.3g} rounds to average; set final=N, or use a graph "
+        "that mixes faster, such as exponential",
+        rounds));
+  }
+  return static_cast<std::uint32_t>(rounds);
 }
 
 }  // namespace

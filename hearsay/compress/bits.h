@@ -11,7 +11,7 @@
 namespace hearsay::compress {
 
 /// Writes a bit string of known length, least significant bit first: the same bytes as core's
-/// BitWriter, in whole words, which takes a third of the time.
+/// whole words at a time.
 class BitPacker {
  public:
   /// Room for `bits` bits, padded with zeros to a byte, is appended to `out`, which must not change

@@ -15,11 +15,12 @@ namespace hearsay {
 using Bytes = std::vector<std::uint8_t>;
 using ByteView = std::span<const std::uint8_t>;
 
-static_assert(std::endian::native == std::endian::little, "the wire is little-endian; so are our hosts");
+static_assert(std::endian::native == std::endian::little,
+              "the wire is little-endian; so are our hosts");
 
 /// Append the little-endian bytes of `value` to `out`.
 template <class T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 void append(Bytes& out, T value) {
   const std::size_t at = out.size();
   out.resize(at + sizeof(T));
@@ -28,7 +29,7 @@ void append(Bytes& out, T value) {
 
 /// Append the little-endian bytes of an array.
 template <class T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 void append(Bytes& out, std::span<const T> values) {
   if (values.empty()) return;
   const std::size_t at = out.size();
@@ -42,8 +43,7 @@ class ByteReader {
   ByteReader(ByteView bytes, std::string_view what) : bytes_(bytes), what_(what) {}
 
   template <class T>
-    requires std::is_arithmetic_v<T>
-  T read() {
+  requires std::is_arithmetic_v<T> T read() {
     T value;
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;
@@ -51,7 +51,7 @@ class ByteReader {
 
   /// Fill `out` from the next out.size_bytes() bytes.
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void read(std::span<T> out) {
     const ByteView from = take(out.size_bytes());
     if (!out.empty()) std::memcpy(out.data(), from.data(), from.size());
@@ -66,37 +66,6 @@ class ByteReader {
  private:
   ByteView bytes_;
   std::string what_;
-};
-
-/// Packs bits into bytes, least significant bit first. `flush` pads the last byte with zeros.
-class BitWriter {
- public:
-  explicit BitWriter(Bytes& out) : out_(out) {}
-  BitWriter(const BitWriter&) = delete;
-  BitWriter& operator=(const BitWriter&) = delete;
-  ~BitWriter() { flush(); }
-
-  /// Append the low `count` bits of `bits`. count <= 32.
-  void put(std::uint32_t bits, unsigned count) {
-    buffer_ |= (bits & ((std::uint64_t{1} << count) - 1)) << fill_;
-    fill_ += count;
-    while (fill_ >= 8) {
-      out_.push_back(static_cast<std::uint8_t>(buffer_));
-      buffer_ >>= 8;
-      fill_ -= 8;
-    }
-  }
-
-  void flush() {
-    if (fill_ > 0) out_.push_back(static_cast<std::uint8_t>(buffer_));
-    buffer_ = 0;
-    fill_ = 0;
-  }
-
- private:
-  Bytes& out_;
-  std::uint64_t buffer_ = 0;
-  unsigned fill_ = 0;
 };
 
 }  // namespace hearsay

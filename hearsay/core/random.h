@@ -12,20 +12,20 @@ enum class Purpose : std::uint8_t {
   kShuffle,
   kAugment,
   kDropout,
-  kRounding,   ///< stochastic rounding and random selection in compressors
-  kInit,       ///< initial models
-  kProblem,    ///< made-up data
-  kNoise,      ///< gradient noise
-  kLink,       ///< simulated networks
+  kRounding,  ///< stochastic rounding and random selection in compressors
+  kInit,      ///< initial models
+  kProblem,   ///< made-up data
+  kNoise,     ///< gradient noise
+  kLink,      ///< simulated networks
   kTest,
 };
 
 /// A counter-based random stream: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011).
 ///
-/// The stream is a pure function of (seed, purpose, peer, round); its words can be read in any order
-/// with `word(index)`, or one after the other with `next()` and the draws built on it. So a run is a
-/// function of its config and seed, whatever the number of threads or processes, and resuming needs
-/// no generator state beyond the round number.
+/// The stream is a pure function of (seed, purpose, peer, round); its words can be read in any
+/// order with `word(index)`, or one after the other with `next()` and the draws built on it. So a
+/// run is a function of its config and seed, whatever the number of threads or processes, and
+/// resuming needs no generator state beyond the round number.
 class Random {
  public:
   Random(std::uint64_t seed, Purpose purpose, std::uint32_t peer = 0, std::uint32_t round = 0);
@@ -56,6 +56,8 @@ class Random {
 };
 
 /// A word as a float in [0, 1) with 24 random bits.
-constexpr float to_unit_float(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
+constexpr float to_unit_float(std::uint32_t word) {
+  return static_cast<float>(word >> 8) * 0x1p-24f;
+}
 
 }  // namespace hearsay

@@ -24,9 +24,9 @@ const Entry& find_entry(std::span<const Entry> registry, std::string_view spec,
     names.push_back(entry.name);
   }
   const std::string_view close = nearest(name, names);
-  throw InvalidArgument(fmt::format("[{}] no {} is named '{}'{}; there are {}", family, family, name,
-                                    close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
-                                    fmt::join(names, ", ")));
+  throw InvalidArgument(fmt::format(
+      "[{}] no {} is named '{}'{}; there are {}", family, family, name,
+      close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), fmt::join(names, ", ")));
 }
 
 }  // namespace hearsay

@@ -72,8 +72,8 @@ Arguments::Arguments(std::string_view spec, std::span<const Parameter> parameter
           throw InvalidArgument(
               parameters.empty()
                   ? fmt::format("[{}] takes no parameters, got '{}'", name_, body)
-                  : fmt::format("[{}] cannot read '{}' in '{}'; write {}:key=value,key=value", name_,
-                                item, spec, name_));
+                  : fmt::format("[{}] cannot read '{}' in '{}'; write {}:key=value,key=value",
+                                name_, item, spec, name_));
         }
         const std::size_t index = bare ? place : index_of(item.substr(0, equals));
         if (given_[index]) {
@@ -104,9 +104,9 @@ std::size_t Arguments::index_of(std::string_view key) const {
     throw InvalidArgument(fmt::format("[{}] takes no parameters, got '{}'", name_, key));
   }
   const std::string_view close = nearest(key, keys);
-  throw InvalidArgument(fmt::format("[{}] has no parameter '{}'{}; it takes {}", name_, key,
-                                    close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
-                                    fmt::join(keys, ", ")));
+  throw InvalidArgument(fmt::format(
+      "[{}] has no parameter '{}'{}; it takes {}", name_, key,
+      close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), fmt::join(keys, ", ")));
 }
 
 bool Arguments::given(std::string_view key) const { return given_[index_of(key)]; }

@@ -9,11 +9,12 @@
 
 namespace hearsay {
 
-/// One parameter of a component: a row of the table that feeds parsing, `hearsay list` and the docs.
+/// One parameter of a component: a row of the table that feeds parsing, `hearsay list` and the
+/// docs.
 struct Parameter {
   std::string_view key;
   std::string_view fallback;  ///< the value if not given, as text; empty: must be given
-  std::string_view allowed;   ///< "(0, 1]", "layer|model"; kVerbatim: the rest of the spec, as it is
+  std::string_view allowed;  ///< "(0, 1]", "layer|model"; kVerbatim: the rest of the spec, as it is
   std::string_view meaning;
 };
 
@@ -22,7 +23,8 @@ inline constexpr std::string_view kVerbatim = "...";
 /// The part of a spec before the first ':'. "topk:keep=0.01" is named "topk".
 std::string_view spec_name(std::string_view spec);
 
-/// The arguments of a spec string `name:value,key=value,...`, read against the component's parameters.
+/// The arguments of a spec string `name:value,key=value,...`, read against the component's
+/// parameters.
 ///
 /// A bare value is the parameter at that place of the table: `grid:3x5` is `grid:size=3x5`. Unknown
 /// keys, keys given twice, and values out of range throw InvalidArgument with a text that names the
@@ -37,9 +39,9 @@ class Arguments {
   bool given(std::string_view key) const;
 
   const std::string& text(std::string_view key) const;
-  double number(std::string_view key) const;       ///< finite
+  double number(std::string_view key) const;  ///< finite
   std::int64_t integer(std::string_view key) const;
-  bool flag(std::string_view key) const;           ///< 0 or 1
+  bool flag(std::string_view key) const;  ///< 0 or 1
 
   /// A number in the interval that the table's `allowed` states: "[0, 1)", "(0, inf)".
   double number_in_range(std::string_view key) const;

@@ -4,8 +4,13 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
 
 namespace hearsay {
 
@@ -45,6 +50,15 @@ struct ThreadPool::Workers {
     inside_a_loop = false;
   }
 
+  void join() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    wake.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
   void work() {
     std::size_t seen = 0;
     std::unique_lock lock(mutex);
@@ -61,19 +75,19 @@ struct ThreadPool::Workers {
 };
 
 ThreadPool::ThreadPool(std::size_t threads) : workers_(std::make_unique<Workers>()) {
-  for (std::size_t i = 1; i < threads; ++i) {
-    workers_->threads.emplace_back([this] { workers_->work(); });
+  try {
+    for (std::size_t i = 1; i < threads; ++i) {
+      workers_->threads.emplace_back([this] { workers_->work(); });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = this->threads();
+    workers_->join();
+    throw RunFailed(fmt::format("[threads] the system gave {} of {} threads: {}; ask for fewer",
+                                started, threads, error.what()));
   }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(workers_->mutex);
-    workers_->stop = true;
-  }
-  workers_->wake.notify_all();
-  for (std::thread& thread : workers_->threads) thread.join();
-}
+ThreadPool::~ThreadPool() { workers_->join(); }
 
 std::size_t ThreadPool::threads() const { return workers_->threads.size() + 1; }
 

@@ -9,10 +9,11 @@ namespace hearsay {
 /// A fixed set of worker threads for loops whose iterations are independent.
 ///
 /// Determinism: an iteration must not depend on another, so results do not depend on the number of
-/// threads. An exception thrown by an iteration is rethrown by `run` (the one of the lowest index).
+/// threads. One loop at a time: `run` must not be called from two threads at once. An exception
+/// thrown by an iteration is rethrown by `run` (the one of the lowest index).
 class ThreadPool {
  public:
-  /// `threads` >= 1, the calling thread included; 1 starts none.
+  /// `threads` >= 1, the calling thread included; 1 starts none. Throws RunFailed.
   explicit ThreadPool(std::size_t threads);
   ~ThreadPool();
 

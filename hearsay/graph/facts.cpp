@@ -134,7 +134,8 @@ Facts facts_of(const Schedule& schedule, Depth depth) {
   if (depth == Depth::kProperties) return facts;
   facts.perron.assign(facts.peers, 1.0);
   facts.lambda_min = facts.peers == 1 ? 1 : 0;
-  if (facts.peers > 1) add_spectrum(period, facts);
+  if (facts.strongly_connected && facts.peers > 1) add_spectrum(period, facts);
+  if (!facts.strongly_connected) facts.rho = facts.second_modulus = 1;  // it never averages
   return facts;
 }
 

@@ -12,6 +12,7 @@ namespace hearsay::graph {
 namespace {
 
 constexpr std::size_t kLongestSide = 65536;
+constexpr std::size_t kMostPeers = 1 << 20;
 
 struct Size {
   std::size_t rows = 1, columns = 1;
@@ -35,11 +36,13 @@ Size parse_size(const Arguments& arguments) {
   if (rows.ec == std::errc() && rows.ptr != end && *rows.ptr == 'x') {
     const auto columns = std::from_chars(rows.ptr + 1, end, size.columns);
     const auto fits = [](std::size_t side) { return side >= 1 && side <= kLongestSide; };
-    if (columns.ec == std::errc() && columns.ptr == end && fits(size.rows) && fits(size.columns)) {
+    if (columns.ec == std::errc() && columns.ptr == end && fits(size.rows) && fits(size.columns) &&
+        size.peers() <= kMostPeers) {
       return size;
     }
   }
-  arguments.reject("size", "rows x columns, such as 4x4, each in [1, 65536]");
+  arguments.reject("size",
+                   "rows x columns, such as 4x4, each in [1, 65536], at most 1048576 peers");
 }
 
 Size choose_size(const Arguments& arguments, const GraphContext& context) {

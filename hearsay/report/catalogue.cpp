@@ -23,6 +23,7 @@ namespace {
 struct Component {
   std::string_view name, example, summary;
   std::span<const Parameter> parameters;
+  std::string formula = {};  ///< of algorithms, with what is sent and kept
 };
 
 struct Family {
@@ -45,7 +46,11 @@ std::vector<Family> families() {
   all[1] = {"compressors", "compressor", {}};
   append(compress::registry(), all[1].components);
   all[2] = {"algorithms", "algorithm", {}};
-  append(algorithm::registry(), all[2].components);
+  for (const algorithm::Entry& entry : algorithm::registry()) {
+    all[2].components.push_back(
+        {entry.name, entry.example, entry.summary, entry.parameters,
+         fmt::format("{} (sends {}; keeps {})", entry.formula, entry.sends, entry.state)});
+  }
   all[3] = {"models", "model", {{"logistic", "logistic", "softmax regression on a dataset", {}}}};
   all[4] = {"data", "data", {}};
   append(data::dataset_registry(), all[4].components);
@@ -67,6 +72,7 @@ std::string as_text(const Family& family) {
   std::string text = fmt::format("{} (--{}):\n", family.name, family.option);
   for (const Component& c : family.components) {
     text += fmt::format("  {:<22} {}\n", c.name, c.summary);
+    if (!c.formula.empty()) text += fmt::format("      {}\n", c.formula);
     for (const Parameter& p : c.parameters) {
       text += fmt::format("      {}={}: {} ({})\n", p.key, p.allowed, p.meaning, fallback_of(p));
     }
@@ -118,6 +124,7 @@ std::string config_reference() {
         family.name, family.option);
     for (const Component& c : family.components) {
       text += fmt::format("| `{}` | | | {} |\n", c.name, c.summary);
+      if (!c.formula.empty()) text += fmt::format("| | | | `{}` |\n", c.formula);
       parameter_rows(c.parameters, text);
     }
   }

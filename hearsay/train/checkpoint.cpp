@@ -21,6 +21,7 @@ using backend::StateList;
 constexpr std::string_view kMagic = "HSCKPT01";
 constexpr std::size_t kDigest = 32;
 constexpr std::size_t kBuffer = 1 << 20;
+constexpr std::size_t kNameLength = 23;  // round-000000000123.ckpt
 
 enum class Kind : std::uint8_t { kRows = 0, kDoubles = 1, kCount = 2, kReal = 3 };
 
@@ -189,7 +190,10 @@ std::vector<fs::path> CheckpointStore::newest_first() const {
   std::vector<fs::path> found;
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_, none)) {
-    if (entry.path().extension() == ".ckpt") found.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("round-") && name.ends_with(".ckpt") && name.size() == kNameLength) {
+      found.push_back(entry.path());
+    }
   }
   std::ranges::sort(found, std::greater<>());
   return found;

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -51,21 +50,32 @@ void DurableFile::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", temporary_);
   ::close(descriptor_);
   descriptor_ = -1;
-  const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : ".";
-  const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) fail("open", parent);
-  const int synced = ::fsync(directory);
-  ::close(directory);
-  if (synced != 0) fail("sync", parent);
+  sync_file(path_.has_parent_path() ? path_.parent_path() : ".");
+}
+
+void sync_file(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail("open", path);
+  const int synced = ::fsync(descriptor);
+  const int reason = errno;
+  ::close(descriptor);
+  errno = reason;
+  if (synced != 0) fail("sync", path);
 }
 
 std::string read_file(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    errno = EISDIR;
+    fail("read", path);
+  }
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail("read", path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) fail("read", path);
-  return text.str();
+  std::string text;
+  char buffer[1 << 16];
+  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
+    text.append(buffer, static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof()) fail("read", path);
+  return text;
 }
 
 }  // namespace hearsay::train

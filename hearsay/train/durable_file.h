@@ -27,6 +27,9 @@ class DurableFile {
   int descriptor_ = -1;
 };
 
+/// Force what was written to a file onto the disk. Throws RunFailed.
+void sync_file(const std::filesystem::path& path);
+
 /// The whole of a file. Throws RunFailed if it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 

@@ -36,7 +36,10 @@ class Link {
   void global(std::size_t bytes);  ///< of one peer's vector
 
   double seconds() const;  ///< the latest clock
-  void state(backend::StateList& list) { list.per_peer("link_clock", clock_); }
+  void state(backend::StateList& list) {
+    list.per_peer("link_clock", clock_);
+    list.per_peer("link_started", started_);
+  }
 
   static std::span<const Parameter> parameters();
 

@@ -14,7 +14,6 @@ struct Traffic {
   std::uint64_t bytes = 0;         ///< as encoded for the wire, headers included
   std::uint64_t paper_bytes = 0;   ///< as the seed papers count
   std::uint64_t global_bytes = 0;  ///< of global averages: 2(n-1)/n * 4d a peer and average
-  std::uint64_t uncompressed = 0;  ///< 4d for every vector that went over an edge
 };
 
 /// One evaluation: a line of metrics.jsonl. What a problem does not have stays empty.

@@ -31,6 +31,7 @@ bool makes_its_own_data(const std::string& data) {
 /// The graph that suits the method: directed ones where it can use them, as in the Sparse-Push
 /// paper.
 std::string default_graph(const Needs& needs, std::uint64_t peers) {
+  if (needs.lambda_min_above_third) return "star";  // an even ring has exactly -1/3
   if (needs.graph != Needs::Graph::kColumnStochastic) return "ring";
   return peers == 0 || peers == 4 ? "sparse-push:a" : "ring:directed";
 }

@@ -51,6 +51,8 @@ class MetricsFile {
     size_ += line.size() + 1;
   }
 
+  void sync() const { sync_file(path_); }
+
  private:
   fs::path path_;
   std::uint64_t size_ = 0;
@@ -123,6 +125,12 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   return s.dump(2) + "\n";
 }
 
+/// What a checkpoint belongs to: the settings, and the edges of a graph that stands in a file.
+std::string identity(const Config& config, const Simulation& simulation) {
+  if (config.text("graph").find("file:") == std::string::npos) return config.hash();
+  return config.hash() + simulation.graph_sha256();
+}
+
 /// The loop shared by fresh and resumed runs.
 class Runner {
  public:
@@ -131,7 +139,7 @@ class Runner {
         out_(std::move(out)),
         observer_(observer),
         simulation_(config),
-        checkpoints_(out_ / "checkpoint", config.hash()),
+        checkpoints_(out_ / "checkpoint", identity(config, simulation_)),
         metrics_(out_ / "metrics.jsonl") {
     simulation_.state(state_);
     state_.scalar("metrics_bytes", metrics_bytes_);
@@ -188,6 +196,7 @@ class Runner {
 
   void save() {
     simulation_.check_finite();  // so that the newest checkpoint is always one to go on from
+    metrics_.sync();             // a checkpoint must not outlive the lines that it counts
     metrics_bytes_ = metrics_.size();
     checkpoints_.save(simulation_.round(), state_, simulation_.kernels_for_state());
   }
@@ -228,6 +237,12 @@ Outcome run(const Config& config, const fs::path& out, Observer& observer) {
     throw InvalidArgument(
         fmt::format("[train] {} already holds a run; use --resume {}, or another --out",
                     out.string(), out.string()));
+  }
+  for (const char* name : {"metrics.jsonl", "summary.json", "checkpoint", "models"}) {
+    if (!fs::exists(out / name, error)) continue;
+    throw InvalidArgument(fmt::format(
+        "[train] {} holds {} of another run, without its config.toml; use another --out",
+        out.string(), name));
   }
   Runner runner(config, out, observer);  // every check comes before the first file
   fs::create_directories(out, error);

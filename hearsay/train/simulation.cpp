@@ -9,6 +9,7 @@
 
 #include "hearsay/compress/message.h"
 #include "hearsay/core/error.h"
+#include "hearsay/core/sha256.h"
 #include "hearsay/engine/objectives.h"
 
 namespace hearsay::train {
@@ -19,6 +20,25 @@ namespace {
 
 std::size_t thread_count(std::uint64_t wanted) {
   return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// Whether a rate is the same throughout, looked at over a run of a thousand epochs.
+bool is_constant(const LearningRate& rate) {
+  constexpr double kEpochs = 1000;
+  for (double epoch = 0; epoch < kEpochs; epoch += 0.5) {
+    if (rate.at(epoch, kEpochs) != rate.at(0, kEpochs)) return false;
+  }
+  return true;
+}
+
+/// A graph that changes every epoch changes every round where an epoch is one round.
+graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t rounds_an_epoch) {
+  using Change = graph::Schedule::Change;
+  if (schedule.change() != Change::kPhases) return schedule.change();
+  const bool at_once =
+      schedule.phase(0, 0) != schedule.phase(1, 1 / rounds_an_epoch) &&
+      schedule.phase(1, 1 / rounds_an_epoch) != schedule.phase(2, 2 / rounds_an_epoch);
+  return at_once ? Change::kEveryRound : Change::kPhases;
 }
 
 }  // namespace
@@ -47,12 +67,13 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
   algorithm::check_fit(config.text("algorithm"),
                        {.graph_spec = config.text("graph"),
                         .graph = facts_,
-                        .change = schedule_->change(),
+                        .change = change_of(*schedule_, rounds_per_epoch()),
                         .compressor_spec = config.text("compressor"),
                         .compressor = *compressor_,
                         .layout = layout(),
                         .linear_optimizer = optimizer_->linear(),
                         .optimizer_has_momentum = optimizer_->has_momentum(),
+                        .constant_rate = is_constant(*rate_),
                         .lossy_links = link_->loss() > 0});
   bank_compressor_ =
       std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), pool_, seed, 0);
@@ -108,11 +129,12 @@ void Simulation::run_round(bool measure_mass) {
       throw RunFailed(
           fmt::format("[train] the loss of peer {} is {} in round {}; lower --lr or the "
                       "averaging rate eta",
-                      i, losses_[i], round_));
+                      i, std::abs(losses_[i]), round_));
     }
     loss_sum_ += std::accumulate(losses_.begin(), losses_.end(), 0.0);
     ++loss_rounds_;
     optimizer_->direction(algorithm_->numerator(), gradient_);
+    check_finite(gradient_, "step");
     algorithm_->step(gradient_);
     link_->compute(index);
   }
@@ -151,7 +173,6 @@ void Simulation::gossip(const Plan& plan) {
   const std::uint64_t edges = weights.edge_count();
   traffic_.edge_rounds += edges;
   traffic_.messages += edges * vectors;
-  traffic_.uncompressed += edges * vectors * 4 * layout().dim();
   for (const algorithm::Payload& payload : outbox_.payloads) {
     traffic_.paper_bytes += edges * payload.paper_bytes;
   }
@@ -159,16 +180,30 @@ void Simulation::gossip(const Plan& plan) {
   algorithm_->mix(exchange_);
 }
 
-void Simulation::check_finite() const {
+void Simulation::check_finite() const { check_finite(algorithm_->point(), "model"); }
+
+void Simulation::check_finite(backend::ConstBlock rows, std::string_view what) const {
   std::vector<double> norms(peers());
-  kernels_->squared_norms(algorithm_->point(), norms);
+  kernels_->squared_norms(rows, norms);
   for (std::size_t i = 0; i < peers(); ++i) {
     if (std::isfinite(norms[i])) continue;
     throw RunFailed(
-        fmt::format("[train] the model of peer {} is not finite after round {}; lower --lr "
+        fmt::format("[train] the {} of peer {} is not finite in round {}; lower --lr "
                     "or the averaging rate eta",
-                    i, round_));
+                    what, i, round_));
   }
+}
+
+std::string Simulation::graph_sha256() const {
+  Sha256 sha;
+  for (const graph::Weights& weights : schedule_->period()) {
+    for (const graph::Edge& edge : weights.edges()) {
+      sha.update(&edge.sender, sizeof edge.sender);
+      sha.update(&edge.receiver, sizeof edge.receiver);
+      sha.update(&edge.weight, sizeof edge.weight);
+    }
+  }
+  return sha.finish_hex();
 }
 
 std::vector<float> Simulation::model(std::size_t peer) const {
@@ -255,7 +290,6 @@ void Simulation::state(backend::StateList& list) {
   list.scalar("bytes", traffic_.bytes);
   list.scalar("paper_bytes", traffic_.paper_bytes);
   list.scalar("global_bytes", traffic_.global_bytes);
-  list.scalar("uncompressed_bytes", traffic_.uncompressed);
   link_->state(list);
   algorithm_->state(list);
   optimizer_->state(list);

@@ -60,6 +60,7 @@ class Simulation {
   std::size_t batch() const { return objective_->batch(); }
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
   const Traffic& traffic() const { return traffic_; }
+  std::string graph_sha256() const;  ///< of the edges of one period
 
   /// The model of one peer (z), copied out.
   std::vector<float> model(std::size_t peer) const;
@@ -68,6 +69,7 @@ class Simulation {
 
  private:
   void gossip(const algorithm::Plan& plan);
+  void check_finite(backend::ConstBlock rows, std::string_view what) const;
 
   ThreadPool pool_;
   std::unique_ptr<backend::Kernels> kernels_;

@@ -10,7 +10,7 @@ namespace {
 
 struct Case {
   std::string algorithm, graph, compressor, expected;
-  bool linear = true, momentum = false, lossy = false;
+  bool linear = true, momentum = false, lossy = false, constant = true;
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.algorithm << " on " << c.graph; }
 
@@ -28,6 +28,7 @@ std::string verdict(const Case& c) {
                             .layout = layout,
                             .linear_optimizer = c.linear,
                             .optimizer_has_momentum = c.momentum,
+                            .constant_rate = c.constant,
                             .lossy_links = c.lossy});
   } catch (const InvalidArgument& error) {
     return error.what();
@@ -73,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{
             "sparse-push", "ring", "qsgd:bits=4,unbiased=1",
             "[sparse-push] needs a contractive compressor, and qsgd:bits=4,unbiased=1 is unbiased: "
-            "under error feedback it explodes; use its scaled form, topk or sign"},
+            "under error feedback it explodes; use qsgd without unbiased=1, randk "
+            "without scale=1, topk or sign"},
         Case{"dcd", "ring", "topk:keep=0.5",
              "[dcd] needs mild compression: the relative error of topk:keep=0.5 may reach 0.707, "
              "and "
@@ -85,10 +87,18 @@ INSTANTIATE_TEST_SUITE_P(
              false},
         Case{"dmsgd", "ring", "identity",
              "[dmsgd] has a momentum of its own (dmsgd:beta=..); use --optimizer sgd", true, true},
-        Case{"choco", "ring", "topk:keep=0.01",
-             "[choco] needs every message to arrive, and the links lose some; use sgp or "
+        Case{"quant-sgp", "ring:directed", "topk:keep=0.01",
+             "[quant-sgp] needs every message to arrive, and the links lose some; use sgp or "
              "sparse-push",
              true, false, true},
+        Case{"dsgd", "ring", "identity",
+             "[dsgd] has no push-sum weights, and links that lose messages bias it; use sgp or "
+             "sparse-push",
+             true, false, true},
+        Case{"extra", "ring", "identity",
+             "[extra] is made for a constant learning rate: after a change it converges to another "
+             "point; use exact-diffusion, or a constant --lr",
+             true, false, false, false},
         Case{
             "sgd", "ring", "identity",
             "[algorithm] no algorithm is named 'sgd' (did you mean 'psgd'?); there are psgd, dsgd, "

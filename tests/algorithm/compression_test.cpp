@@ -48,6 +48,21 @@ TEST(DifferenceCompression, ReachesConsensusAtTopOnePercent) {
   EXPECT_LT(plateau("quant-sgp:eta=0.04", "sparse-push:a", 4, "topk:keep=0.01", 20'000), 1e-6);
 }
 
+TEST(DifferenceCompression, ShrinksDisagreementAtItsDefaultRateUnderEveryContractiveOperator) {
+  for (const char* compressor : {"topk:keep=0.1", "randk:keep=0.1", "randk:keep=0.3", "qsgd:bits=4",
+                                 "qsgd:bits=2", "sign"}) {
+    for (const auto& [method, graph] :
+         {std::pair<std::string, std::string>{"choco", "ring"}, {"quant-sgp", "random:p=0.4"}}) {
+      World world(
+          {.algorithm = method, .graph = graph, .peers = 8, .compressor = compressor, .dim = 300});
+      world.start_random();
+      const double before = world.spread();
+      for (int t = 0; t < 3'000; ++t) world.run_round();
+      EXPECT_LT(world.spread() / before, 0.5) << method << " with " << compressor;
+    }
+  }
+}
+
 TEST(DifferenceCompression, ReachesTheTrueMeanOnTheDirectedRing) {
   World world({.algorithm = "quant-sgp",
                .graph = "sparse-push:a",

@@ -4,41 +4,14 @@
 #include <cstring>
 #include <numeric>
 
-#include "algorithm/world.h"
+#include "algorithm/variants.h"
 #include "hearsay/core/error.h"
 
 /// Every method of the registry keeps the contract written in algorithm.h.
 namespace hearsay::algorithm {
 namespace {
 
-/// Surroundings that suit the method: the hardest graph it takes, top-k where it compresses.
-World::Setup setup_for(const Entry& entry) {
-  World::Setup setup{.algorithm = std::string(entry.example), .peers = 5, .dim = 23};
-  switch (entry.needs.graph) {
-    case Needs::Graph::kColumnStochastic:
-      setup.graph =
-          entry.needs.change == Needs::Change::kAny ? "random:p=0.4,every=1" : "random:p=0.4";
-      break;
-    case Needs::Graph::kDoublyStochastic:
-      setup.graph = "one-peer-exponential";
-      break;
-    default:
-      setup.graph = "ring";
-  }
-  if (entry.needs.compression == Needs::Compression::kContractive) {
-    setup.compressor = "topk:keep=0.1";
-  }
-  return setup;
-}
-
-/// Pull every peer towards its own point: heterogeneous quadratics.
-void pull_apart(std::size_t peer, std::span<const float> at, std::span<float> direction) {
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    direction[k] = at[k] - static_cast<float>(std::sin(static_cast<double>(7 * peer + k)));
-  }
-}
-
-class AlgorithmContract : public ::testing::TestWithParam<Entry> {};
+class AlgorithmContract : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(AlgorithmContract, ConservesMassOverTenThousandRoundsOnRandomGraphs) {
   World::Setup setup = setup_for(GetParam());
@@ -53,20 +26,10 @@ TEST_P(AlgorithmContract, ConservesMassOverTenThousandRoundsOnRandomGraphs) {
                 1e-9 * static_cast<double>(world.peers()));
   }
   EXPECT_LT(world.meter.drift(), 2e-7);
-  for (float value : world.models()) ASSERT_TRUE(std::isfinite(value));
-}
-
-TEST_P(AlgorithmContract, GivesTheSameBitsForAnyNumberOfThreads) {
-  World::Setup setup = setup_for(GetParam());
-  std::vector<float> first;
-  for (std::size_t threads : {1u, 2u, 3u}) {
-    setup.threads = threads;
-    World world(setup);
-    world.start_random(true);
-    for (int t = 0; t < 40; ++t) world.run_round(0.05f, pull_apart);
-    if (threads == 1) first = world.models();
-    EXPECT_EQ(std::memcmp(first.data(), world.models().data(), first.size() * sizeof(float)), 0);
+  if (GetParam().needs().graph != Needs::Graph::kNone) {
+    EXPECT_GT(world.meter.drift(), 0) << "nothing was measured";
   }
+  for (float value : world.models()) ASSERT_TRUE(std::isfinite(value));
 }
 
 /// Copies what a state list names, as a checkpoint would.
@@ -144,7 +107,7 @@ TEST_P(AlgorithmContract, GoesOnBitExactlyFromItsState) {
 }
 
 TEST_P(AlgorithmContract, ConservesMassWhenMessagesAreLost) {
-  const Needs& needs = GetParam().needs;
+  const Needs& needs = GetParam().needs();
   World world(setup_for(GetParam()));
   world.start_random(true);
   Random random(5, Purpose::kTest);
@@ -159,35 +122,34 @@ TEST_P(AlgorithmContract, ConservesMassWhenMessagesAreLost) {
   }
 }
 
-TEST_P(AlgorithmContract, StaysPutWhereAllAgreeAndNothingPulls) {
-  if (GetParam().needs.compression == Needs::Compression::kContractive) {
-    // Error feedback and hats start empty: they stir even agreeing peers. Their limits are tested
-    // with the theorems.
-    return;
-  }
+/// Error feedback and hats start empty and stir even agreeing peers; all other methods leave them
+/// alone.
+class Agreement : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(Agreement, StaysPutWhereNothingPulls) {
   World world(setup_for(GetParam()));
   world.start_random(true);
   const std::vector<double> start = world.mean();
   for (int t = 0; t < 50; ++t) world.run_round(0.1f);
-  EXPECT_LT(world.spread_around(start), 1e-5);
+  EXPECT_LT(world.spread_around(start), 1e-6);
 }
 
 TEST_P(AlgorithmContract, RefusesParametersItDoesNotHave) {
   World::Setup setup = setup_for(GetParam());
-  setup.algorithm = std::string(GetParam().name) + ":nonsense=1";
+  setup.algorithm = std::string(GetParam().entry->name) + ":nonsense=1";
   EXPECT_THROW(World world(setup), InvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, AlgorithmContract,
-                         ::testing::ValuesIn(registry().begin(), registry().end()),
-                         [](const auto& test) {
-                           std::string name(test.param.name);
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Registry, AlgorithmContract, ::testing::ValuesIn(variants()), name_of);
+
+INSTANTIATE_TEST_SUITE_P(Registry, Agreement, ::testing::ValuesIn([] {
+                           std::vector<Variant> all = variants();
+                           std::erase_if(all, [](const Variant& variant) {
+                             return variant.needs().compression == Needs::Compression::kContractive;
+                           });
+                           return all;
+                         }()),
+                         name_of);
 
 }  // namespace
-
-void PrintTo(const Entry& entry, std::ostream* out) { *out << entry.name; }
-
 }  // namespace hearsay::algorithm

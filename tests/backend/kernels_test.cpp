@@ -226,6 +226,44 @@ TEST_P(KernelTest, ResultsDoNotDependOnTheNumberOfThreads) {
   kernels_->mean_rows(x);
   serial->mean_rows(y);
   EXPECT_EQ(values(x), values(y));
+
+  const auto both = [&](auto call) {
+    call(*kernels_, x);
+    call(*serial, y);
+    EXPECT_EQ(values(x), values(y));
+  };
+  const Array other = random_block(2);
+  both([&](Kernels& k, Array& a) { k.axpby(0.3f, other, -0.7f, a); });
+  both([&](Kernels& k, Array& a) {
+    Array m = random_block(3), v = random_block(3);
+    k.scale_rows(std::vector<float>(rows(), 0.0f), v);
+    k.adam({0.9f, 0.99f, 1e-3f, 0.19f, 0.02f}, m, v, a);
+  });
+  std::vector<double> sums(dim()), serial_sums(dim());
+  kernels_->sum_rows(x, sums);
+  serial->sum_rows(y, serial_sums);
+  EXPECT_EQ(sums, serial_sums);
+}
+
+TEST_P(KernelTest, MixingLeavesPeersThatAgreeToTheBit) {
+  Array x = random_block(1);
+  for (std::size_t i = 1; i < rows(); ++i) std::ranges::copy(x.row(0), x.row(i).begin());
+  const auto before = values(x);
+  // A ring with weights that floats cannot hold exactly; what goes out comes in.
+  std::vector<std::uint32_t> begin{0}, source;
+  std::vector<float> weight;
+  for (std::size_t i = 0; i < rows(); ++i) {
+    for (std::size_t j : {(i + 1) % rows(), (i + rows() - 1) % rows()}) {
+      source.push_back(static_cast<std::uint32_t>(j));
+      weight.push_back(1.0f / 3);
+    }
+    begin.push_back(static_cast<std::uint32_t>(source.size()));
+  }
+  const std::vector<double> debit(rows(), 2 * static_cast<double>(1.0f / 3));
+  std::vector<VectorView> q;
+  for (std::size_t i = 0; i < rows(); ++i) q.push_back({x.row(i).data()});
+  kernels_->mix({begin, source, weight, debit}, q, x);
+  EXPECT_EQ(values(x), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, KernelTest,

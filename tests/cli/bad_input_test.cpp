@@ -181,7 +181,8 @@ const std::vector<Mistake> kValues{
      "[ring] kind must be one of undirected, directed, got sideways"},
     {"flag", with("--algorithm", "sgp:overlap=yes"), "[sgp] overlap must be 0 or 1, got yes"},
     {"size", with("--graph", "torus:3by5"),
-     "[torus] size must be rows x columns, such as 4x4, each in [1, 65536], got 3by5"},
+     "[torus] size must be rows x columns, such as 4x4, each in [1, 65536], at most 1048576 peers, "
+     "got 3by5"},
     {"eta", with("--algorithm", "sparse-push:eta=2"), "[sparse-push] eta must be in (0, 1], got 2"},
     {"parameter", with("--compressor", "topk:kep=0.1"),
      "[topk] has no parameter 'kep' (did you mean 'keep'?); it takes keep, scope, value"},
@@ -245,7 +246,8 @@ const std::vector<Mistake> kMisfits{
      train({"--algorithm", "sparse-push", "--compressor", "qsgd:bits=4,unbiased=1"}),
      "[sparse-push] needs a contractive compressor, and qsgd:bits=4,unbiased=1 is unbiased: "
      "under "
-     "error feedback it explodes; use its scaled form, topk or sign"},
+     "error feedback it explodes; use qsgd without unbiased=1, randk without scale=1, topk or "
+     "sign"},
     {"coarse_for_dcd", train({"--algorithm", "dcd", "--compressor", "topk:keep=0.01"}),
      "[dcd] needs mild compression: the relative error of topk:keep=0.01 may reach 0.995, and ring "
      "allows 0.25; use qsgd:bits=8,unbiased=1 or identity, or choco, which takes any"},
@@ -255,7 +257,8 @@ const std::vector<Mistake> kMisfits{
     {"momentum_for_dmsgd", train({"--algorithm", "dmsgd", "--optimizer", "nesterov"}),
      "[dmsgd] has a momentum of its own (dmsgd:beta=..); use --optimizer sgd"},
     {"loss_for_choco", train({"--algorithm", "choco", "--link", "loss=0.1"}),
-     "[choco] needs every message to arrive, and the links lose some; use sgp or sparse-push"},
+     "[choco] has no push-sum weights, and links that lose messages bias it; use sgp or "
+     "sparse-push"},
     {"partition_of_made_up_data", train({"--data", "consensus", "--partition", "iid"}),
      "[consensus] consensus makes its own data and takes no partition; drop --partition"},
     {"too_few_samples", train({"--data", "least-squares:dim=100,samples=2"}),
@@ -290,7 +293,9 @@ const std::vector<Mistake> kConfigFiles{
     {"array", train({"input"}), "[input, line 2] lr must be a text or a number",
      "seed = 1\nlr = [0.1, 0.01]\n"},
     {"empty_value", train({"input"}),
-     "[input, line 1] graph is empty; who talks to whom (hearsay list graphs)", "graph = ''\n"},
+     "[input, line 1] graph is empty; who talks to whom (hearsay list graphs); auto: with push-sum "
+     "sparse-push:a (4 peers) or ring:directed, else ring",
+     "graph = ''\n"},
     {"exclusion", train({"input"}), "[config] epochs and rounds are both given; give one of them",
      "epochs = 1\nrounds = 2\n"},
     {"component", train({"input"}), "[topk] keep must be in (0, 1], got 0",

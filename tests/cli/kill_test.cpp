@@ -49,7 +49,8 @@ class Killed : public ::testing::TestWithParam<algorithm::Entry> {
   int kill_after(Seconds delay) {
     fs::remove_all(scratch_ / "killed");
     Child child(arguments("killed"), scratch_.path(), scratch_ / "out", scratch_ / "err");
-    while (!fs::exists(scratch_ / "killed/config.toml")) {
+    for (int waited = 0; !fs::exists(scratch_ / "killed/config.toml") && waited < 60'000;
+         ++waited) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     std::this_thread::sleep_for(delay);

@@ -35,17 +35,6 @@ TEST(Bytes, ReadingPastTheEndSaysHowMuchIsMissing) {
   }
 }
 
-TEST(BitWriter, PacksFromTheLowestBit) {
-  Bytes bytes;
-  {
-    BitWriter bits(bytes);
-    bits.put(0b1, 1);
-    bits.put(0b01, 2);
-    bits.put(0xffffffff, 32);
-  }
-  EXPECT_EQ(bytes, (Bytes{0xfb, 0xff, 0xff, 0xff, 0x07}));
-}
-
 TEST(Sha256, IsTheStandardOne) {
   Sha256 hash;
   hash.update("ab", 2);

@@ -216,9 +216,11 @@ TEST(MakeSchedule, RefusesWrongParameters) {
   EXPECT_EQ(message_of_spec("ring:oneway"),
             "[ring] kind must be one of undirected, directed, got oneway");
   EXPECT_EQ(message_of_spec("grid:4"),
-            "[grid] size must be rows x columns, such as 4x4, each in [1, 65536], got 4");
+            "[grid] size must be rows x columns, such as 4x4, each in [1, 65536], at most "
+            "1048576 peers, got 4");
   EXPECT_EQ(message_of_spec("torus:0x4"),
-            "[torus] size must be rows x columns, such as 4x4, each in [1, 65536], got 0x4");
+            "[torus] size must be rows x columns, such as 4x4, each in [1, 65536], at most "
+            "1048576 peers, got 0x4");
   EXPECT_EQ(message_of_spec("complete:3"), "[complete] takes no parameters, got '3'");
   EXPECT_EQ(message_of_spec("random:p=0"), "[random] p must be in (0, 1], got 0");
   EXPECT_EQ(message_of_spec("random:weights=metropolis"),

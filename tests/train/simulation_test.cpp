@@ -65,7 +65,6 @@ TEST(Traffic, OfIdentityIsAHeaderAndFourBytesAFloat) {
   EXPECT_EQ(t.messages, 10u * 7);
   EXPECT_EQ(t.bytes, 10 * 7 * kFull);
   EXPECT_EQ(t.paper_bytes, 10 * 7 * 4 * (kDim + 1));
-  EXPECT_EQ(t.uncompressed, 10 * 7 * 4 * kDim);
   EXPECT_EQ(t.global_bytes, 0u);
 }
 

@@ -84,7 +84,7 @@ class CpuKernels : public Kernels {
   }
 
   void mean_rows(Block x) override {
-    for_columns(x.dim, [&](std::size_t begin, std::size_t n) {
+    for_chunks(x.dim, [&](std::size_t begin, std::size_t n) {
       std::vector<double> sum(n, 0.0);
       for (std::size_t i = 0; i < x.rows; ++i)
         cpu::add_to_double(x.row(i).data() + begin, sum.data(), n);
@@ -102,7 +102,7 @@ class CpuKernels : public Kernels {
   }
 
   void sum_rows(ConstBlock x, std::span<double> out) override {
-    for_columns(x.dim, [&](std::size_t begin, std::size_t n) {
+    for_chunks(x.dim, [&](std::size_t begin, std::size_t n) {
       std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(begin), n, 0.0);
       for (std::size_t i = 0; i < x.rows; ++i) {
         cpu::add_to_double(x.row(i).data() + begin, out.data() + begin, n);
@@ -132,10 +132,6 @@ class CpuKernels : public Kernels {
  private:
   /// body(first, count) over pieces of [0, size): the floats of a block, or the columns of its
   /// rows.
-  template <class Body>
-  void for_columns(std::size_t size, const Body& body) {
-    for_chunks(size, body);
-  }
   template <class Body>
   void for_chunks(std::size_t size, const Body& body) {
     pool_.run((size + kChunk - 1) / kChunk, [&](std::size_t chunk) {
