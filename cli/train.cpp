@@ -77,6 +77,7 @@ void train_command(const Options& options) {
     out = options.out.empty() ? next_free_directory() : fs::path(options.out);
     outcome = train::run(config, out, *observer);
   }
+  if (!outcome.warning.empty()) fmt::print(stderr, "hearsay: warning: {}\n", outcome.warning);
   if (options.quiet) return;
   fmt::print("\n{}\nrun directory: {}\n", report::run_table(outcome.summary_json), out.string());
 }

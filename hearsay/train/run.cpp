@@ -125,6 +125,22 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   return s.dump(2) + "\n";
 }
 
+/// A sentence if the last evaluation is ten times worse than the first one of metrics.jsonl.
+std::string divergence_warning(const fs::path& metrics_file, const Metrics& last) {
+  const std::string lines = read_file(metrics_file);
+  const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  const auto worse = [&](const char* key, std::optional<double> now) -> std::string {
+    const double before = first.value(key, 0.0);
+    if (!now || before <= 0 || *now <= 10 * before) return "";
+    return fmt::format(
+        "the run diverged: {} is {:.3g} and was {:.3g} at the start; lower --lr or the "
+        "averaging rate eta",
+        key, *now, before);
+  };
+  const std::string loss = worse("loss", last.loss);
+  return loss.empty() ? worse("distance_to_optimum", last.distance_to_optimum) : loss;
+}
+
 /// What a checkpoint belongs to: the settings, and the edges of a graph that stands in a file.
 std::string identity(const Config& config, const Simulation& simulation) {
   if (config.text("graph").find("file:") == std::string::npos) return config.hash();
@@ -214,7 +230,7 @@ class Runner {
     DurableFile file(out_ / "summary.json");
     file.write(summary);
     file.commit();
-    return {last, summary};
+    return {last, summary, divergence_warning(out_ / "metrics.jsonl", last)};
   }
 
   const Config config_;

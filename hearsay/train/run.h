@@ -26,6 +26,7 @@ class Observer {
 struct Outcome {
   Metrics last;
   std::string summary_json;
+  std::string warning;  ///< empty, or a sentence: the run is finite but worse than its start
 };
 
 /// Train as `config` says (resolved), into the directory `out`, which gets

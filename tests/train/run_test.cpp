@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "hearsay/core/error.h"
 #include "train/every_algorithm.h"
 
@@ -206,6 +208,55 @@ TEST(Run, StopsWhenAModelIsNotFiniteAndKeepsTheLastGoodCheckpoint) {
   EXPECT_THROW(resume(scratch / "run", 1, listener), RunFailed) << "it fails in the same way";
   EXPECT_GT(listener.round_, 0u) << "but begins from a good checkpoint";
   EXPECT_LT(listener.round_, 100u);
+}
+
+TEST(Run, WarnsWhereItEndsFarWorseThanItBegan) {
+  Scratch scratch;
+  Observer silent;
+  const auto warning = [&](const char* eta) {
+    const std::string algorithm = std::string("sparse-push:eta=") + eta;
+    return run(config_of(
+                   {{"algorithm", algorithm}, {"data", "consensus:dim=300"}, {"rounds", "300"}}),
+               scratch / eta, silent)
+        .warning;
+  };
+  EXPECT_TRUE(warning("1").starts_with("the run diverged: distance_to_optimum is "))
+      << warning("0.9");
+  EXPECT_EQ(warning("0.001"), "");
+}
+
+TEST(Run, RefusesADirectoryWithPartsOfAnotherRun) {
+  for (const char* part : {"metrics.jsonl", "summary.json", "checkpoint", "models"}) {
+    Scratch scratch;
+    Observer silent;
+    fs::create_directories(scratch / "run" / part);
+    try {
+      run(quadratics({{"algorithm", "dsgd"}, {"rounds", "4"}}), scratch / "run", silent);
+      FAIL() << part;
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(),
+                fmt::format("[train] {} holds {} of another run, without its config.toml; "
+                            "use another --out",
+                            (scratch / "run").string(), part));
+    }
+  }
+}
+
+TEST(Resume, RefusesAnEdgeListThatHasChanged) {
+  Scratch scratch;
+  write_text(scratch / "edges", "0 1\n1 2\n2 0\n");
+  const Config config = config_of({{"algorithm", "sgp"},
+                                   {"data", "least-squares"},
+                                   {"graph", "file:" + (scratch / "edges").string()},
+                                   {"rounds", "20"},
+                                   {"checkpoint", "5"}});
+  Interrupt interrupt(13);
+  EXPECT_THROW(run(config, scratch / "run", interrupt), Interrupted);
+  write_text(scratch / "edges", "0 1 0.3\n1 2 0.5\n2 0 0.5\n");
+  Observer silent;
+  EXPECT_THROW(resume(scratch / "run", 1, silent), CorruptData);
+  write_text(scratch / "edges", "0 1\n1 2\n2 0\n");
+  EXPECT_NO_THROW(resume(scratch / "run", 1, silent));
 }
 
 TEST(Summary, HoldsEveryStableName) {
