@@ -96,7 +96,7 @@ Action add_train(CLI::App& app) {
   for (const train::Option& option : train::options()) {
     const std::string key(option.key);
     command->add_option("--" + key, options->settings[key], std::string(option.meaning))
-        ->type_name(std::string(option.placeholder))
+        ->type_name(std::string(option.value_name))
         ->check(not_empty);
   }
   command->add_option("--out", options->out, "run directory; default: runs/001, 002, ...")

@@ -10,8 +10,7 @@
 
 namespace hearsay::compress {
 
-/// Writes a bit string of known length, least significant bit first: the same bytes as core's
-/// whole words at a time.
+/// Writes a bit string of known length, least significant bit first, a whole word at a time.
 class BitPacker {
  public:
   /// Room for `bits` bits, padded with zeros to a byte, is appended to `out`, which must not change

@@ -109,11 +109,11 @@ std::string config_reference() {
       "and keys of its TOML file.\n\n| setting | value | default | meaning |\n| --- | --- | --- | "
       "--- |\n";
   for (const train::Option& option : train::options()) {
-    std::string placeholder(option.placeholder);
-    if (const std::size_t bar = placeholder.find('|'); bar != std::string::npos) {
-      placeholder.insert(bar, "\\");
+    std::string value_name(option.value_name);
+    if (const std::size_t bar = value_name.find('|'); bar != std::string::npos) {
+      value_name.insert(bar, "\\");
     }
-    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, placeholder, option.fallback,
+    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, value_name, option.fallback,
                         option.meaning);
   }
   text += "\nKeys of `link`:\n\n| | key | allowed | meaning |\n| --- | --- | --- | --- |\n";

@@ -17,7 +17,7 @@ struct Option {
   std::string_view key;
   Kind kind;
   std::string_view fallback;
-  std::string_view placeholder;  ///< in --help: SPEC, N, ...
+  std::string_view value_name;  ///< in --help: SPEC, N, ...
   std::string_view meaning;
   bool changes_results;    ///< part of the config hash; threads and checkpoint intervals are not
   std::uint64_t most = 0;  ///< of a count

@@ -27,7 +27,8 @@ TEST(Random, StreamsOfDifferentKeysDiffer) {
   for (std::uint64_t seed : {0, 1}) {
     for (Purpose purpose : {Purpose::kGraph, Purpose::kTest}) {
       for (std::uint32_t peer : {0u, 1u}) {
-        for (std::uint32_t round : {0u, 1u}) first.insert(Random(seed, purpose, peer, round).word(0));
+        for (std::uint32_t round : {0u, 1u})
+          first.insert(Random(seed, purpose, peer, round).word(0));
       }
     }
   }

@@ -1,4 +1,5 @@
-// Any text is read as a spec or refused with InvalidArgument, and what is read survives being written.
+// Any text is read as a spec or refused with InvalidArgument, and what is read survives being
+// written.
 
 #include <cstddef>
 #include <cstdint>
