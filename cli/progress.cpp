@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "hearsay/report/table.h"
 
