@@ -12,9 +12,11 @@
 
 namespace hearsay::data {
 
-/// Labelled images: `features` bytes an image, one image after the other.
+/// Labelled samples, one after the other: images as bytes, or any numbers (a user's own table). Of
+/// `pixels` and `values` one is empty.
 struct Samples {
   std::vector<std::uint8_t> pixels;
+  std::vector<float> values{};
   std::vector<std::uint16_t> labels;
 
   std::size_t size() const { return labels.size(); }
@@ -23,8 +25,9 @@ struct Samples {
   }
 };
 
-/// A classification problem: images as bytes, of which a model sees `scale` times the value.
-/// Immutable once made, so it may be shared between threads and objectives.
+/// A classification problem. Of an entry p of channel c a model sees
+/// (scale p - mean[c]) / deviation[c]. Immutable once made, so it may be shared between threads and
+/// objectives.
 struct Dataset {
   std::string name;
   std::size_t channels = 1;
@@ -32,6 +35,8 @@ struct Dataset {
   std::size_t width = 1;
   std::size_t classes = 0;
   float scale = 1;
+  std::vector<float> mean{};       ///< one a channel; empty: 0
+  std::vector<float> deviation{};  ///< one a channel; empty: 1
   Samples train{};
   Samples test{};
 

@@ -12,7 +12,8 @@ namespace hearsay::engine {
 KnownOptimum::KnownOptimum(const ObjectiveContext& context, std::size_t dim)
     : pool_(context.pool), seed_(context.seed), first_(context.first), layout_(dim) {}
 
-Score KnownOptimum::evaluate(std::span<const float> model) const {
+Score KnownOptimum::evaluate(std::span<const float> model,
+                             std::span<const float> /*buffers*/) const {
   assert(model.size() == dim());
   double apart = 0;
   double norm = 0;
@@ -21,7 +22,8 @@ Score KnownOptimum::evaluate(std::span<const float> model) const {
     apart += difference * difference;
     norm += optimum_[k] * optimum_[k];
   }
-  Score score{.loss = model_loss(model), .accuracy = {}, .distance_to_optimum = {}};
+  Score score;
+  score.loss = model_loss(model);
   score.distance_to_optimum = std::sqrt(norm > 0 ? apart / norm : apart);
   return score;
 }

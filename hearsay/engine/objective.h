@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hearsay/backend/kernels.h"
+#include "hearsay/backend/state.h"
 #include "hearsay/core/layout.h"
 
 namespace hearsay::engine {
@@ -16,6 +17,8 @@ namespace hearsay::engine {
 struct Score {
   double loss = 0;                            ///< of the test set, or the mean over all n peers
   std::optional<double> accuracy;             ///< percent of the test set
+  std::optional<double> validation_loss;      ///< of the samples held out from training
+  std::optional<double> validation_accuracy;  ///< percent of them
   std::optional<double> distance_to_optimum;  ///< |x - x*| / |x*|, or |x - x*| where x* = 0
 };
 
@@ -44,8 +47,27 @@ class Objective {
   virtual void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                          std::span<double> losses) = 0;
 
-  /// The score of one model of layout().dim() floats. May run concurrently with itself.
-  virtual Score evaluate(std::span<const float> model) const = 0;
+  /// What belongs to a peer's model but is neither trained nor sent: running statistics of batch
+  /// norm. Row i's are updated by `gradients`.
+  virtual const Layout& buffer_layout() const {
+    static const Layout kNone;
+    return kNone;
+  }
+  virtual std::span<const float> buffers(std::size_t /*row*/) const { return {}; }
+
+  /// Buffers for a model that no peer holds, such as the average: statistics of that model on
+  /// training samples of the bank's peers. May run concurrently with itself.
+  virtual std::vector<float> estimate_buffers(std::span<const float> /*model*/) const { return {}; }
+
+  /// The score of one model of layout().dim() floats, with its buffers. May run concurrently with
+  /// itself.
+  virtual Score evaluate(std::span<const float> model, std::span<const float> buffers) const = 0;
+
+  /// counts[peer][label] for all n peers: who holds which classes. Empty where there are none.
+  virtual std::vector<std::vector<std::size_t>> class_counts() const { return {}; }
+
+  /// What a restart must find again, besides the round number.
+  virtual void state(backend::StateList& /*list*/) {}
 
   /// x*, the minimum of the mean of all n peers' functions, where it is known; else empty.
   virtual std::span<const double> optimum() const { return {}; }

@@ -22,9 +22,13 @@ struct ObjectiveContext {
   std::size_t first;
   std::size_t rows;
   std::uint64_t seed;
-  ThreadPool& pool;               ///< outlives the objective
-  std::string partition = "iid";  ///< datasets only: who holds which samples
-  std::size_t batch = 32;         ///< datasets only: samples a peer and round
+  ThreadPool& pool;  ///< outlives the objective
+  // For datasets only:
+  std::string model = "logistic";
+  std::string partition = "iid";  ///< who holds which samples
+  std::string augment = "none";   ///< what is done to training images
+  double validation = 0;          ///< part of the training samples that is held out
+  std::size_t batch = 32;         ///< samples a peer and round
 };
 
 /// One row of the registry of objectives that make up their own data.

@@ -78,7 +78,7 @@ class SoftmaxRegression final : public Objective {
     });
   }
 
-  Score evaluate(std::span<const float> model) const override {
+  Score evaluate(std::span<const float> model, std::span<const float> /*buffers*/) const override {
     assert(model.size() == layout_.dim());
     Matrix scores = logits(test_images_, model);
     double loss = 0;
@@ -91,9 +91,10 @@ class SoftmaxRegression final : public Objective {
       loss += softmax_loss(scores.row(k), label);
     }
     const auto count = static_cast<double>(scores.rows());
-    return {.loss = loss / count,
-            .accuracy = 100 * static_cast<double>(right) / count,
-            .distance_to_optimum = {}};
+    Score score;
+    score.loss = loss / count;
+    score.accuracy = 100 * static_cast<double>(right) / count;
+    return score;
   }
 
  private:

@@ -233,16 +233,20 @@ Metrics Simulation::evaluate() {
   const std::vector<float> average = average_model();
   std::vector<engine::Score> scores(n);
   std::vector<double> distance(n);
-  pool_.run(n, [&](std::size_t i) {
+  engine::Score of_average;
+  pool_.run(n + 1, [&](std::size_t i) {
+    if (i == n) {
+      of_average = objective_->evaluate(average, objective_->estimate_buffers(average));
+      return;
+    }
     const std::vector<float> own = model(i);
-    scores[i] = objective_->evaluate(own);
+    scores[i] = objective_->evaluate(own, objective_->buffers(i));
     double square = 0;
     for (std::size_t k = 0; k < own.size(); ++k) {
       square += std::pow(static_cast<double>(own[k]) - static_cast<double>(average[k]), 2);
     }
     distance[i] = std::sqrt(square);
   });
-  const engine::Score of_average = objective_->evaluate(average);
 
   Metrics m;
   m.round = round_;
@@ -291,6 +295,7 @@ void Simulation::state(backend::StateList& list) {
   list.scalar("paper_bytes", traffic_.paper_bytes);
   list.scalar("global_bytes", traffic_.global_bytes);
   link_->state(list);
+  objective_->state(list);
   algorithm_->state(list);
   optimizer_->state(list);
 }

@@ -30,7 +30,7 @@ TEST(Logistic, HeterogeneityLeavesTheWholeProblemAsItIs) {
   }
   same.scatter();
   const std::span<const float> model(same.x.data(), same.dim());
-  EXPECT_EQ(same->evaluate(model).loss, apart->evaluate(model).loss);
+  EXPECT_EQ(same->evaluate(model, {}).loss, apart->evaluate(model, {}).loss);
 }
 
 TEST(Logistic, StartsAtTheLossOfACoin) {

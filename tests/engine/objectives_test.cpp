@@ -55,8 +55,8 @@ TEST_P(ObjectiveContract, ProblemIsTheSameHoweverPeersAreSpreadOverBanks) {
     part.gradients(4);
     EXPECT_EQ(part.g, rows_of(all.g));
     for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(part.losses[i], all.losses[first + i]);
-    EXPECT_EQ(part->evaluate({part.x.data(), part.dim()}).loss,
-              all->evaluate({part.x.data(), part.dim()}).loss);
+    EXPECT_EQ(part->evaluate({part.x.data(), part.dim()}, {}).loss,
+              all->evaluate({part.x.data(), part.dim()}, {}).loss);
   }
 }
 
@@ -146,13 +146,13 @@ TEST_P(ClosedForm, MeanGradientAtTheOptimumIsZero) {
     EXPECT_LT(std::sqrt(squared_norm(bank.mean_gradient())), 1e-6) << peers << " peers";
 
     const std::span<const float> best(bank.x.data(), bank.dim());
-    const Score score = bank->evaluate(best);
+    const Score score = bank->evaluate(best, {});
     EXPECT_LT(score.distance_to_optimum.value(), 1e-7);
     for (std::size_t k = 0; k < bank.dim(); ++k) {
       for (float shift : {-0.01f, 0.01f}) {
         std::vector<float> near(best.begin(), best.end());
         near[k] += shift;
-        EXPECT_GE(bank->evaluate(near).loss, score.loss);
+        EXPECT_GE(bank->evaluate(near, {}).loss, score.loss);
       }
     }
   }
@@ -165,7 +165,7 @@ TEST_P(ClosedForm, LossOfTheWholeIsTheMeanOfThePeers) {
   bank.gradients(0);
   double mean = 0;
   for (double loss : bank.losses) mean += loss / static_cast<double>(bank.rows());
-  EXPECT_NEAR(bank->evaluate({bank.x.data(), bank.dim()}).loss, mean, 1e-10 * (1 + mean));
+  EXPECT_NEAR(bank->evaluate({bank.x.data(), bank.dim()}, {}).loss, mean, 1e-10 * (1 + mean));
 }
 
 INSTANTIATE_TEST_SUITE_P(Data, ClosedForm, ::testing::ValuesIn(closed_forms()), test_name);

@@ -26,7 +26,7 @@ TEST(SoftmaxRegression, LaysOutWeightsAndBiases) {
 
 TEST(SoftmaxRegression, KnowsNothingAtFirst) {
   Bank bank("digits");
-  const Score score = bank->evaluate({bank.x.data(), bank.dim()});
+  const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
   EXPECT_NEAR(score.loss, std::log(10), 1e-12);
   EXPECT_NEAR(score.accuracy.value(), 100.0 * 35 / 355, 1e-12) << "always says 0";
   EXPECT_FALSE(score.distance_to_optimum.has_value());
@@ -58,7 +58,7 @@ TEST(SoftmaxRegression, LearnsTheDigits) {
       bank.x[k] -= 0.5f * static_cast<float>(mean[k % bank.dim()]);
     }
   }
-  const Score score = bank->evaluate({bank.x.data(), bank.dim()});
+  const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
   EXPECT_GT(score.accuracy.value(), 95);
   EXPECT_LT(score.loss, 0.25);
 }

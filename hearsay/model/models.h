@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "hearsay/core/spec.h"
+#include "hearsay/model/network.h"
+
+namespace hearsay::model {
+
+/// One row of the registry: what `--model` names.
+struct ModelEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  Network (*make)(const Arguments&, Shape input, std::size_t classes);
+};
+
+std::span<const ModelEntry> model_registry();
+
+/// make_model("resnet:depth=20,norm=evonorm", {3, 32, 32}, 10). Throws InvalidArgument, also where
+/// the images are too small for the model.
+Network make_model(std::string_view spec, Shape input, std::size_t classes);
+
+}  // namespace hearsay::model

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearsay/core/layout.h"
+#include "hearsay/model/operation.h"
+
+namespace hearsay::model {
+
+/// A network as data: a list of operations, each reading values made before it.
+///
+///   Network net({3, 32, 32});
+///   Value x = net.add("conv1", Conv2d{.out = 16, .padding = 1, .bias = false}, {net.input()});
+///   x = net.add("bn1", BatchNorm{}, {x});
+///
+/// The last operation's output are the logits, one a class; what is trained is the mean softmax
+/// cross-entropy of a batch. Parameters are named "<operation>.weight" and so on, shaped as
+/// PyTorch's, and lie in the order of the operations.
+class Network {
+ public:
+  explicit Network(Shape input);
+
+  Value input() const { return 0; }
+
+  /// Append an operation and infer its output. Throws InvalidArgument if the inputs do not fit it.
+  Value add(std::string name, Kind kind, std::vector<Value> inputs);
+
+  const std::vector<Operation>& operations() const { return operations_; }
+  const Shape& shape(Value value) const { return operations_[value].shape; }
+  std::size_t classes() const { return operations_.back().shape.size(); }
+
+  /// The parameters, which are trained, sent and mixed.
+  const Layout& layout() const { return layout_; }
+  /// What belongs to a model but is neither trained nor sent: running statistics of batch norm.
+  const Layout& buffers() const { return buffers_; }
+
+  /// The model before the first round, a function of the seed: the same for all peers.
+  void initialize(std::uint64_t seed, std::span<float> parameters) const;
+  /// Running means 0, running variances 1.
+  void initialize_buffers(std::span<float> buffers) const;
+
+  /// Multiplications of one sample's forward pass in convolutions and linear layers.
+  std::uint64_t multiplications() const;
+
+ private:
+  /// How a parameter starts: normal with `deviation`, uniform in +-`bound`, or `value`.
+  struct Rule {
+    double deviation = 0, bound = 0, value = 0;
+  };
+
+  struct Adder;
+  void add_parameter(Operation& operation, const char* name, std::vector<std::size_t> shape,
+                     Rule rule);
+  void add_buffer(Operation& operation, const char* name, std::size_t size, float start);
+
+  std::vector<Operation> operations_;
+  Layout layout_, buffers_;
+  std::vector<Rule> rules_;           ///< one a segment of layout_
+  std::vector<float> buffer_starts_;  ///< one a segment of buffers_
+};
+
+}  // namespace hearsay::model
