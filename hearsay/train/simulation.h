@@ -52,6 +52,7 @@ class Simulation {
 
   std::size_t peers() const { return schedule_->peers(); }
   const Layout& layout() const { return objective_->layout(); }
+  const engine::Objective& objective() const { return *objective_; }
   const algorithm::Algorithm& algorithm() const { return *algorithm_; }
   const graph::Facts& graph() const { return facts_; }
   const backend::Kernels& kernels() const { return *kernels_; }
@@ -68,6 +69,7 @@ class Simulation {
   std::vector<float> average_model() const;
 
  private:
+  void start_from(const std::string& init);
   void gossip(const algorithm::Plan& plan);
   void check_finite(backend::ConstBlock rows, std::string_view what) const;
 
