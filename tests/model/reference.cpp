@@ -102,8 +102,6 @@ double cross_entropy(const Doubles& logits, std::span<const std::uint16_t> label
   return loss;
 }
 
-bool drop_nothing(std::size_t, std::size_t, std::size_t) { return false; }
-
 }  // namespace
 
 void forward(const Input&, Step&) {}
@@ -144,13 +142,13 @@ Doubles reference_logits(const Network& net, const Doubles& parameters, const Do
                          const Doubles& images) {
   Pass pass(net, images);
   Doubles unchanged = buffers;
-  pass.run_forward(parameters, unchanged, false, 0, drop_nothing);
+  pass.run_forward(parameters, unchanged, false, 0, {});
   return pass.logits();
 }
 
 void reference_observe(const Network& net, const Doubles& parameters, Doubles& buffers,
                        const Doubles& images, double momentum) {
-  Pass(net, images).run_forward(parameters, buffers, true, momentum, drop_nothing);
+  Pass(net, images).run_forward(parameters, buffers, true, momentum, {});
 }
 
 }  // namespace hearsay::model

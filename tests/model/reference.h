@@ -14,7 +14,7 @@ namespace hearsay::model {
 using Doubles = std::vector<double>;
 
 /// Whether dropout, as the operation of that index, drops that entry (channel, row, column) of that
-/// sample.
+/// sample. An empty function turns dropout off.
 using Dropped = std::function<bool(std::size_t operation, std::size_t sample, std::size_t entry)>;
 
 /// What model/operation.h promises of Dropout.

@@ -27,12 +27,11 @@ double normal_density(double x) {
   return std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
 
-/// 0 for a dropped entry, else 1 / (1 - rate).
+/// 0 for a dropped entry, else 1 / (1 - rate); 1 where dropout is off.
 double dropout_factor(const Dropout& dropout, const Step& step, std::size_t i) {
   const std::size_t size = step.in.size();
-  const bool dropped = step.training && (*step.dropped)(step.index, i / size, i % size);
-  if (dropped) return 0;
-  return step.training ? 1 / (1 - dropout.rate) : 1;
+  if (!step.training || !*step.dropped) return 1;
+  return (*step.dropped)(step.index, i / size, i % size) ? 0 : 1 / (1 - dropout.rate);
 }
 
 }  // namespace
