@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = 3 * 32 * 32;
+constexpr std::size_t kPiece = 100;  // records, of which every file holds a multiple
 
 /// A binary version: records of some label bytes, of which the last counts, and a planar image.
 struct Format {
@@ -27,16 +28,19 @@ struct Format {
 void read_batch(const Format& format, const fs::path& path, std::size_t count, Samples& part) {
   const SourceFile file{format.name, path, kCifarSource};
   const std::size_t record = format.label_bytes + kPixels;
-  const Bytes bytes = file.read();
-  if (bytes.size() != count * record) {
-    file.corrupt(fmt::format("has {} bytes; it must have {} ({} records of {})", bytes.size(),
+  std::size_t size = 0;
+  std::ifstream in = file.open(size);
+  if (size != count * record) {
+    file.corrupt(fmt::format("has {} bytes; it must have {} ({} records of {})", size,
                              count * record, count, record));
   }
   const std::size_t before = part.size();
   part.labels.resize(before + count);
   part.pixels.resize((before + count) * kPixels);
+  Bytes piece(kPiece * record);  // small, so that it stays in the cache
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint8_t* at = bytes.data() + i * record;
+    if (i % kPiece == 0) file.read_next(in, piece);
+    const std::uint8_t* at = piece.data() + i % kPiece * record;
     const std::uint8_t label = at[format.label_bytes - 1];
     if (label >= format.classes) {
       file.corrupt(fmt::format("has label {} in record {}; labels are 0 to {}", label, i,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -46,16 +45,28 @@ void SourceFile::refuse(std::string_view what) const {
 
 void SourceFile::corrupt(std::string_view what) const { throw CorruptData(describe(*this, what)); }
 
-Bytes SourceFile::read() const {
+std::ifstream SourceFile::open(std::size_t& size) const {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) refuse("does not exist");
   if (!std::filesystem::is_regular_file(path, error)) refuse("is not a file");
   std::ifstream in(path, std::ios::binary);
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (!in || error) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (!in) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  size = std::filesystem::file_size(path, error);
+  if (error) refuse(fmt::format("cannot be read: {}", error.message()));
+  return in;
+}
+
+void SourceFile::read_next(std::ifstream& in, std::span<std::uint8_t> out) const {
+  const auto count = static_cast<std::streamsize>(out.size());
+  in.read(reinterpret_cast<char*>(out.data()), count);
+  if (in.gcount() != count) refuse("cannot be read to its end");
+}
+
+Bytes SourceFile::read() const {
+  std::size_t size = 0;
+  std::ifstream in = open(size);
   Bytes bytes(size);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (static_cast<std::uintmax_t>(in.gcount()) != size) refuse("cannot be read to its end");
+  read_next(in, bytes);
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string_view>
 
@@ -17,6 +18,11 @@ struct SourceFile {
 
   /// All its bytes. Throws InvalidArgument if it cannot be read.
   Bytes read() const;
+
+  /// The same in two steps, for large files: open it, `size` being its bytes, then fill `out` with
+  /// the next ones.
+  std::ifstream open(std::size_t& size) const;
+  void read_next(std::ifstream& in, std::span<std::uint8_t> out) const;
 
   /// Throws InvalidArgument: it is not there, or not of use.
   [[noreturn]] void refuse(std::string_view what) const;

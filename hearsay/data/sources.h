@@ -27,8 +27,9 @@ Source make_cifar10, make_cifar100;  // cifar.cpp
 Source make_folder;  // folder.cpp
 
 /// A made-up task that can be learnt: class c is a smooth random image, a sample is that plus
-/// noise; 128 + 32 (image + noise * normal) as bytes. `samples` for training and a fifth of that
-/// (at least one a class) for testing, labels 0, 1, ..., 0, 1, ... A function of its parameters.
+/// noise; 128 + 32 (image + noise u) as bytes, u uniform of deviation 1. `samples` for training and
+/// a fifth of that (at least one a class) for testing, labels 0, 1, ..., 0, 1, ... A function of
+/// its parameters.
 Source make_synthetic;  // synthetic.cpp
 
 /// Arrays x and y, optionally x_test and y_test, as numpy's savez and savez_compressed write

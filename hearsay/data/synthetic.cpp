@@ -54,12 +54,10 @@ std::vector<float> make_prototype(const Dataset& task, std::uint64_t seed, std::
   return image;
 }
 
-/// Nearly normal, with mean 0 and deviation 1: the sum of four uniform bytes.
-float rough_normal(std::uint32_t word) {
-  const auto sum =
-      static_cast<float>((word & 255) + (word >> 8 & 255) + (word >> 16 & 255) + (word >> 24));
-  constexpr float kDeviation = 147.8f;  // sqrt(4 (256^2 - 1) / 12)
-  return (sum - 510) / kDeviation;
+/// Uniform noise of mean 0 and deviation 1 from a byte of a random word, four pixels a word.
+float unit_noise(std::uint32_t word, std::size_t byte) {
+  constexpr float kDeviation = 73.9f;  // sqrt((256^2 - 1) / 12)
+  return (static_cast<float>(word >> 8 * byte & 255) - 127.5f) / kDeviation;
 }
 
 Samples draw(const Dataset& task, const std::vector<std::vector<float>>& prototypes,
@@ -74,8 +72,9 @@ Samples draw(const Dataset& task, const std::vector<std::vector<float>>& prototy
     const Random random(seed, Purpose::kProblem, part, static_cast<std::uint32_t>(i));
     std::array<std::uint32_t, 4> words{};
     for (std::size_t k = 0; k < features; ++k) {
-      if (k % 4 == 0) words = random.words(k / 4);
-      const float value = 128 + 32 * (prototypes[label][k] + noise * rough_normal(words[k % 4]));
+      if (k % 16 == 0) words = random.words(k / 16);
+      const float value =
+          128 + 32 * (prototypes[label][k] + noise * unit_noise(words[k / 4 % 4], k % 4));
       samples.pixels[i * features + k] =
           static_cast<std::uint8_t>(std::clamp(value, 0.0f, 255.0f) + 0.5f);
     }
