@@ -25,4 +25,11 @@ std::shared_ptr<const Dataset> make_dataset(std::string_view spec) {
   return entry.make(Arguments(spec, entry.parameters));
 }
 
+std::string default_augmentation(std::string_view data_spec) {
+  for (const DatasetEntry& entry : dataset_registry()) {
+    if (entry.name == spec_name(data_spec)) return std::string(entry.augmentation);
+  }
+  return "none";
+}
+
 }  // namespace hearsay::data

@@ -12,8 +12,8 @@
 
 namespace hearsay::data {
 
-/// Labelled samples, one after the other: images as bytes, or any numbers (a user's own table). Of
-/// `pixels` and `values` one is empty.
+/// Labelled samples, one after the other, each in the order channel, row, column: images as bytes,
+/// or any numbers (a user's own table). Of `pixels` and `values` one is empty.
 struct Samples {
   std::vector<std::uint8_t> pixels;
   std::vector<float> values{};
@@ -26,24 +26,31 @@ struct Samples {
 };
 
 /// A classification problem. Of an entry p of channel c a model sees
-/// (scale p - mean[c]) / deviation[c]. Immutable once made, so it may be shared between threads and
-/// objectives.
+/// (scale p - mean[c]) / deviation[c]; augment.h reads samples that way. Immutable once made, so it
+/// may be shared between threads and objectives.
 struct Dataset {
   std::string name;
   std::size_t channels = 1;
-  std::size_t height = 1;
+  std::size_t height = 1;  ///< as the model sees it; stored are height + 2 margin rows
   std::size_t width = 1;
+  std::size_t margin = 0;  ///< what is stored beyond that on each of the four sides
   std::size_t classes = 0;
   float scale = 1;
   std::vector<float> mean{};       ///< one a channel; empty: 0
   std::vector<float> deviation{};  ///< one a channel; empty: 1
   Samples train{};
   Samples test{};
+  Samples validation{};                    ///< empty unless held out from `train` (validation.h)
+  std::vector<std::string> class_names{};  ///< where the files name them
 
   std::size_t features() const { return channels * height * width; }
+  std::size_t stored_height() const { return height + 2 * margin; }
+  std::size_t stored_width() const { return width + 2 * margin; }
+  std::size_t stored_features() const { return channels * stored_height() * stored_width(); }
 };
 
-/// One row of the registry. `source` says who made the data and under which licence.
+/// One row of the registry. `source` says who made the data and under which licence,
+/// `augmentation` what training images go through unless the user says otherwise.
 struct DatasetEntry {
   std::string_view name;
   std::string_view example;
@@ -51,12 +58,21 @@ struct DatasetEntry {
   std::string_view source;
   std::span<const Parameter> parameters;
   std::shared_ptr<const Dataset> (*make)(const Arguments&);
+  std::string_view augmentation = "none";
 };
 
 std::span<const DatasetEntry> dataset_registry();
 
-/// make_dataset("digits"). Shared, because all peers of a process read the same images. Throws
-/// InvalidArgument for unknown names, CorruptData for files that are not what they should be.
+/// make_dataset("digits"), make_dataset("folder:pictures,size=64"). All files are read and checked
+/// here. Shared, because all peers of a process read the same images.
+///
+/// A path may hold ':'; one that holds '=' is written path=..., and ',' always ends it. Throws
+/// InvalidArgument for unknown names and for files that are not there, CorruptData for files that
+/// are not what they should be; the text names the file, what was expected of it and where it is
+/// published.
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec);
+
+/// The spec of the augmentation that suits `data_spec`; "none" for what is no dataset.
+std::string default_augmentation(std::string_view data_spec);
 
 }  // namespace hearsay::data

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "hearsay/core/random.h"
+#include "hearsay/core/spec.h"
+#include "hearsay/data/dataset.h"
+
+namespace hearsay::data {
+
+/// Sample i of `from` as a model sees it: dataset.features() floats in the order channel, row,
+/// column, each (scale / deviation[c]) p + (-mean[c] / deviation[c]), evaluated in that form. Of
+/// an image stored with a margin, the centre.
+void read_sample(const Dataset& dataset, const Samples& from, std::size_t i, std::span<float> out);
+
+/// A random change of training images that leaves their class alone.
+///
+/// Contract, checked for every row of `augmentation_registry()`: `read` is a pure function of its
+/// arguments. Its random numbers are words of `random`, which is keyed by (seed, kAugment, peer,
+/// round); those of slot s are a range of indices of its own, so that a batch may be read in any
+/// order, on any device.
+///
+/// Thread safety: all members are const and may run concurrently.
+class Augmentation {
+ public:
+  virtual ~Augmentation() = default;
+
+  /// Fill `out` (dataset.features() floats, as read_sample does) with sample i of `from`, changed
+  /// at random; `slot` is its place in the batch.
+  virtual void read(const Dataset& dataset, const Samples& from, std::size_t i,
+                    const Random& random, std::size_t slot, std::span<float> out) const = 0;
+};
+
+/// One row of the registry.
+struct AugmentationEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Augmentation> (*make)(const Arguments&);
+};
+
+std::span<const AugmentationEntry> augmentation_registry();
+
+/// make_augmentation("crop-flip:padding=4"). Throws InvalidArgument, and lists what there is.
+std::unique_ptr<Augmentation> make_augmentation(std::string_view spec);
+
+// The rows, one source file each that is more than a line.
+
+/// Horizontal flip with probability 1/2, then a crop of the image's size out of the image in a
+/// border of `padding` zeros; all (2 padding + 1)^2 places alike. Zeros as stored, so black before
+/// normalisation. Words 4 slot .. 4 slot + 2: flip (top bit), row, column, the last two as
+/// floor(word (2 padding + 1) / 2^32).
+std::unique_ptr<Augmentation> make_crop_flip(const Arguments& arguments);
+
+/// A random rectangle of the stored image (margin included), stretched to the size the model sees,
+/// then a flip as above: `area` of the stored one uniform in [scale, 1], width / height log-uniform
+/// in [3/4, 4/3], drawn again up to ten times if it does not fit, then the whole. As torchvision's
+/// RandomResizedCrop with an antialiased bilinear resize, without rounding to bytes. Words
+/// 32 slot .. 32 slot + 31.
+std::unique_ptr<Augmentation> make_resized_crop(const Arguments& arguments);
+
+}  // namespace hearsay::data

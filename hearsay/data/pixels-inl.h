@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "hearsay/data/dataset.h"
+
+namespace hearsay::data {
+
+/// What a model sees of an entry p of one channel: slope p + offset.
+struct Normalizer {
+  Normalizer(const Dataset& dataset, std::size_t channel) {
+    const float deviation = dataset.deviation.empty() ? 1.0f : dataset.deviation[channel];
+    slope = dataset.scale / deviation;
+    if (!dataset.mean.empty()) offset = -dataset.mean[channel] / deviation;
+  }
+
+  template <class T>
+  float operator()(T p) const {
+    return slope * static_cast<float>(p) + offset;
+  }
+
+  float slope;
+  float offset = 0;
+};
+
+/// Calls body(entries) with the stored entries of sample i, bytes or floats, as they are.
+template <class Body>
+void with_entries(const Dataset& dataset, const Samples& from, std::size_t i, Body body) {
+  const std::size_t count = dataset.stored_features();
+  if (from.values.empty()) {
+    body(from.pixels.data() + i * count);
+  } else {
+    body(from.values.data() + i * count);
+  }
+}
+
+}  // namespace hearsay::data

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace hearsay::data {
+
+/// A rectangle of numbers inside a larger one: row y begins at data + y * stride.
+struct Plane {
+  const float* data;
+  std::size_t height;
+  std::size_t width;
+  std::size_t stride;
+};
+
+/// Fill `out` (height * width floats) with the plane stretched to that size: bilinear, and where
+/// it shrinks the triangle grows with the ratio, so that no pixel is passed over (antialiasing, as
+/// in PIL and torchvision). Weights of a pixel sum to 1; nothing outside the plane is read. All
+/// sizes > 0.
+void resize(const Plane& in, std::size_t height, std::size_t width, std::span<float> out);
+
+}  // namespace hearsay::data
