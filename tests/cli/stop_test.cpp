@@ -84,7 +84,7 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
 
 /// A round of a million unknowns takes long enough for a second signal to find it unfinished.
 TEST_F(Stopped, TheSecondSignalKills) {
-  Child child({"train", "--data", "consensus:dim=1000000", "--peers", "32", "--graph", "complete",
+  Child child({"train", "--data", "consensus:dim=1000000", "--peers", "8", "--graph", "complete",
                "--algorithm", "sgp", "--rounds", "100000", "--threads", "1", "--out", "run"},
               scratch_.path(), scratch_ / "said", scratch_ / "errors");
   wait_for(scratch_ / "run/metrics.jsonl");
