@@ -7,6 +7,7 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
@@ -40,7 +41,7 @@ void append(std::span<const Entry> registry, std::vector<Component>& components)
 }
 
 std::vector<Family> families() {
-  std::vector<Family> all(8);
+  std::vector<Family> all(9);
   all[0] = {"graphs", "graph", {}};
   append(graph::registry(), all[0].components);
   all[1] = {"compressors", "compressor", {}};
@@ -57,10 +58,12 @@ std::vector<Family> families() {
   append(engine::objective_registry(), all[4].components);
   all[5] = {"partitions", "partition", {}};
   append(data::partition_registry(), all[5].components);
-  all[6] = {"optimizers", "optimizer", {}};
-  append(train::optimizer_registry(), all[6].components);
-  all[7] = {"rates", "lr", {}};
-  append(train::learning_rate_registry(), all[7].components);
+  all[6] = {"augmentations", "augment", {}};
+  append(data::augmentation_registry(), all[6].components);
+  all[7] = {"optimizers", "optimizer", {}};
+  append(train::optimizer_registry(), all[7].components);
+  all[8] = {"rates", "lr", {}};
+  append(train::learning_rate_registry(), all[8].components);
   return all;
 }
 

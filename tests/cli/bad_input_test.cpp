@@ -103,7 +103,7 @@ const std::vector<Mistake> kCommandLine{
     {"list_family",
      {"list", "graps"},
      "[list] no list is named 'graps' (did you mean 'graphs'?); there are graphs, compressors, "
-     "algorithms, models, data, partitions, optimizers, rates"},
+     "algorithms, models, data, partitions, augmentations, optimizers, rates"},
     {"report_on_nothing",
      {"report"},
      "[report] directories is required; see hearsay report --help"},

@@ -53,6 +53,7 @@ Bytes read_bytes(const fs::path& path) { return bytes_of(train::read_text(path))
 
 void write_bytes(const fs::path& path, ByteView bytes) {
   fs::create_directories(path.parent_path());
+  fs::remove(path);  // much faster than to truncate it, where file systems then flush
   train::write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
