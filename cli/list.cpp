@@ -13,8 +13,10 @@ Action add_list(CLI::App& app) {
       app.add_subcommand("list", "List what there is: graphs, compressors, algorithms, ...");
   auto family = std::make_shared<std::string>();
   auto markdown = std::make_shared<bool>(false);
-  command->add_option("family", *family,
-                      "graphs|compressors|algorithms|models|data|partitions|optimizers|rates");
+  command->add_option(
+      "family", *family,
+      "graphs|compressors|algorithms|models|data|partitions|augmentations|optimizers|"
+      "rates");
   command->add_flag("--markdown", *markdown, "as the config reference in docs/ has it");
   return [family, markdown] {
     if (*markdown) {
@@ -22,6 +24,7 @@ Action add_list(CLI::App& app) {
     } else {
       fmt::print("{}", report::catalogue(*family));
     }
+    return 0;
   };
 }
 

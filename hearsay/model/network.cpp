@@ -180,10 +180,8 @@ Network::Network(Shape input) {
 
 Value Network::add(std::string name, Kind kind, std::vector<Value> inputs) {
   Operation operation{std::move(name), kind, std::move(inputs), {}, {}, {}};
-  const std::size_t arity = std::holds_alternative<Add>(kind) ? 2 : 1;
-  assert(operation.inputs.size() == arity && !std::holds_alternative<Input>(kind));
-  for (Value value : operation.inputs) assert(value < operations_.size());
-  (void)arity;
+  assert(operation.inputs.size() == (std::holds_alternative<Add>(kind) ? 2 : 1));
+  assert(std::ranges::all_of(operation.inputs, [&](Value v) { return v < operations_.size(); }));
   operation.shape = std::visit(Adder{*this, operation, shape(operation.inputs[0])}, kind);
   operations_.push_back(std::move(operation));
   return operations_.size() - 1;

@@ -19,10 +19,6 @@ using algorithm::Plan;
 
 namespace {
 
-std::size_t thread_count(std::uint64_t wanted) {
-  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
-}
-
 /// Whether a rate is the same throughout, looked at over a run of a thousand epochs.
 bool is_constant(const LearningRate& rate) {
   constexpr double kEpochs = 1000;
@@ -54,6 +50,10 @@ graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t
 }
 
 }  // namespace
+
+std::size_t thread_count(std::uint64_t wanted) {
+  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+}
 
 Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("threads"))) {
   if (config.text("device") != "cpu") {

@@ -21,6 +21,9 @@
 
 namespace hearsay::train {
 
+/// The setting `threads`: 0 is one a core.
+std::size_t thread_count(std::uint64_t wanted);
+
 /// All n peers of a run in one process, round by round.
 ///
 /// Everything that happens is a function of the config: the same config gives bit-identical models

@@ -20,7 +20,8 @@ TEST(Catalogue, OfAnUnknownFamilyNamesThemAll) {
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
                  "[list] no list is named 'optimisers' (did you mean 'optimizers'?); there are "
-                 "graphs, compressors, algorithms, models, data, partitions, optimizers, rates");
+                 "graphs, compressors, algorithms, models, data, partitions, augmentations, "
+                 "optimizers, rates");
   }
 }
 
