@@ -6,7 +6,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 name=$(basename "$0")
 
 build_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libcli11-dev libtomlplusplus-dev
-                libdnnl-dev ocl-icd-opencl-dev libeigen3-dev libspectra-dev nlohmann-json3-dev libssl-dev)
+                libdnnl-dev ocl-icd-opencl-dev libeigen3-dev libspectra-dev nlohmann-json3-dev libssl-dev
+                zlib1g-dev libjpeg-dev libpng-dev)
 test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev)
 fuzz_packages=(clang libclang-rt-14-dev)
 

@@ -2,10 +2,35 @@
 
 #include "hearsay/core/registry.h"
 #include "hearsay/data/digits.h"
+#include "hearsay/data/sources.h"
 
 namespace hearsay::data {
 
 namespace {
+
+constexpr std::string_view kOwnSource = "the user's own files, under their own licence";
+
+constexpr Parameter kPath[] = {{"path", "", "PATH", "the folder with the published files"}};
+constexpr Parameter kFolder[] = {
+    {"path", "", "PATH", "the folder that holds train/ and val/ or test/"},
+    {"size", "224", "[1, 4096]", "pixels a side of what the model sees"},
+};
+constexpr Parameter kSynthetic[] = {
+    {"shape", "3x32x32", "CxHxW", "channels, height and width"},
+    {"classes", "10", "[1, 65535]", "number of classes"},
+    {"samples", "10000", "[1, 1000000000]", "training samples; a fifth more for testing"},
+    {"noise", "1", "[0, 1000]", "deviation of the noise, that of the class images being about 1"},
+    {"seed", "0", "[0, 1000000000]", "another task of the same kind"},
+};
+constexpr Parameter kNpz[] = {
+    {"path", "", "PATH", "the file, with arrays x, y and perhaps x_test, y_test"},
+    {"test", "0.2", "(0, 1)", "fraction of every class to test on, if there is no x_test"},
+};
+constexpr Parameter kCsv[] = {
+    {"path", "", "PATH", "the file; its first line names the columns"},
+    {"label", "label", "COLUMN", "the column with the class; all others are features"},
+    {"test", "0.2", "(0, 1)", "fraction of every class to test on"},
+};
 
 constexpr DatasetEntry kRegistry[] = {
     {"digits",
@@ -14,6 +39,23 @@ constexpr DatasetEntry kRegistry[] = {
      kDigitsSource,
      {},
      [](const Arguments&) { return make_digits(); }},
+    {"mnist", "mnist:data/mnist", "70,000 handwritten digits of 28x28 pixels (IDX files)",
+     kMnistSource, kPath, make_mnist},
+    {"cifar10", "cifar10:data/cifar-10-batches-bin",
+     "60,000 colour images of 32x32 pixels, 10 classes (binary version)", kCifarSource, kPath,
+     make_cifar10, "crop-flip"},
+    {"cifar100", "cifar100:data/cifar-100-binary",
+     "60,000 colour images of 32x32 pixels, 100 classes (binary version)", kCifarSource, kPath,
+     make_cifar100, "crop-flip"},
+    {"folder", "folder:data/imagenette2,size=224", "JPEG and PNG files in train/CLASS/, val/CLASS/",
+     kOwnSource, kFolder, make_folder, "resized-crop"},
+    {"synthetic", "synthetic:shape=3x32x32,classes=10,samples=1000",
+     "a made-up task of any size that can be learnt", "made on the spot; licence as hearsay's",
+     kSynthetic, make_synthetic},
+    {"npz", "npz:data/mine.npz", "your own arrays x and y, saved by numpy", kOwnSource, kNpz,
+     make_npz},
+    {"csv", "csv:data/mine.csv,label=species", "your own table of numbers with a label column",
+     kOwnSource, kCsv, make_csv},
 };
 
 }  // namespace

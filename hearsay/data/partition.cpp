@@ -8,6 +8,7 @@
 
 #include "hearsay/core/random.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/data/dirichlet.h"
 
 namespace hearsay::data {
 
@@ -72,8 +73,17 @@ Partition make_by_label(const Arguments&, Labels labels, std::size_t classes, st
   return deal(1, labels, classes, peers, seed);
 }
 
+Partition make_dirichlet(const Arguments& arguments, Labels labels, std::size_t classes,
+                         std::size_t peers, std::uint64_t seed) {
+  return deal_dirichlet(arguments.number_in_range("alpha"), labels, classes, peers, seed);
+}
+
 constexpr Parameter kSkew[] = {
     {"fraction", "0.8", "[0, 1]", "fraction of every class that is dealt out sorted by label"},
+};
+
+constexpr Parameter kDirichlet[] = {
+    {"alpha", "1", "[1e-6, 1e6]", "small: few classes a peer; large: all peers alike"},
 };
 
 constexpr PartitionEntry kRegistry[] = {
@@ -84,6 +94,8 @@ constexpr PartitionEntry kRegistry[] = {
      "sorted by label: a peer sees few classes (skew:1)",
      {},
      make_by_label},
+    {"dirichlet", "dirichlet:0.1",
+     "every class cut among the peers by Dirichlet(alpha) proportions", kDirichlet, make_dirichlet},
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ std::span<const PartitionEntry> partition_registry();
 /// partition("skew:0.8", labels, 10, 4, seed). With s the skew (iid: 0, by-label: 1), as in the
 /// Sparse-Push paper: a random fraction s of every class (rounded to whole samples) is sorted by
 /// label and dealt out in order, the first stretch to peer 0; the rest goes to the peers at random.
+/// dirichlet is described in dirichlet.h.
 /// Every label is below `classes`. Throws InvalidArgument, also where there are fewer samples than
 /// peers.
 Partition partition(std::string_view spec, std::span<const std::uint16_t> labels,

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+#include "hearsay/core/bytes.h"
+
+namespace hearsay::data {
+
+/// A file of a dataset, and how its errors are told: "[mnist] PATH <what is wrong>; <source>".
+struct SourceFile {
+  std::string_view dataset;
+  std::filesystem::path path;
+  std::string_view source = {};  ///< where it is published; empty for a user's own
+
+  /// All its bytes. Throws InvalidArgument if it cannot be read.
+  Bytes read() const;
+
+  /// The same in two steps, for large files: open it, `size` being its bytes, then fill `out` with
+  /// the next ones.
+  std::ifstream open(std::size_t& size) const;
+  void read_next(std::ifstream& in, std::span<std::uint8_t> out) const;
+
+  /// Throws InvalidArgument: it is not there, or not of use.
+  [[noreturn]] void refuse(std::string_view what) const;
+  /// Throws CorruptData: it is not what it should be.
+  [[noreturn]] void corrupt(std::string_view what) const;
+};
+
+enum class Wrapping { kGzip, kRaw };
+
+/// The bytes that `in` is a deflated form of. Throws CorruptData, naming `file`, if it is none, if
+/// anything follows it or if it holds more than `most` bytes. Allocates in proportion to what the
+/// bytes really hold.
+Bytes inflate(ByteView in, Wrapping wrapping, const SourceFile& file,
+              std::size_t most = std::numeric_limits<std::size_t>::max());
+
+}  // namespace hearsay::data
