@@ -8,9 +8,10 @@
 /// The commands hold no logic of their own: they read options, call the library, and print.
 namespace hearsay::cli {
 
-using Action = std::function<void()>;
+using Action = std::function<int()>;  ///< returns the exit status
 
 Action add_train(CLI::App& app);
+Action add_eval(CLI::App& app);
 Action add_graph(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_report(CLI::App& app);

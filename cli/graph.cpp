@@ -100,7 +100,10 @@ Action add_graph(CLI::App& app) {
   command->add_option("--seed", options->seed, "of random graphs")
       ->type_name("S")
       ->check(CLI::Range(std::int64_t{0}, kMostSeed));
-  return [options] { graph_command(*options); };
+  return [options] {
+    graph_command(*options);
+    return 0;
+  };
 }
 
 }  // namespace hearsay::cli

@@ -15,7 +15,8 @@ Action add_list(CLI::App& app) {
   auto markdown = std::make_shared<bool>(false);
   command->add_option(
       "family", *family,
-      "graphs|compressors|algorithms|models|data|partitions|augmentations|optimizers|rates");
+      "graphs|compressors|algorithms|models|data|partitions|augmentations|optimizers|"
+      "rates");
   command->add_flag("--markdown", *markdown, "as the config reference in docs/ has it");
   return [family, markdown] {
     if (*markdown) {
@@ -23,6 +24,7 @@ Action add_list(CLI::App& app) {
     } else {
       fmt::print("{}", report::catalogue(*family));
     }
+    return 0;
   };
 }
 

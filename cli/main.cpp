@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
 
   std::vector<std::pair<CLI::App*, Action>> commands;
-  for (auto* add : {add_train, add_graph, add_list, add_report}) {
+  for (auto* add : {add_train, add_graph, add_list, add_report, add_eval}) {
     Action action = add(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(action));
   }
@@ -69,8 +69,7 @@ int run(int argc, char** argv) {
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
-    action();
-    return kOk;
+    return action();
   }
   fmt::print("{}", app.help());
   return kOk;
@@ -78,8 +77,8 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-/// Exit status: 0 done, 2 a mistake of the user, 1 anything that failed at run time
-/// (docs/errors.md).
+/// Exit status: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C, 1 anything that failed at
+/// run time (docs/errors.md).
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/stop.h"
 #include "hearsay/report/table.h"
 
 namespace hearsay::cli {
@@ -26,33 +27,38 @@ std::string figures(const train::Metrics& m) {
   return text;
 }
 
-/// One line an evaluation; on a terminal a bar below the last line.
 class Progress : public train::Observer {
  public:
-  explicit Progress(bool terminal) : terminal_(terminal) {}
+  explicit Progress(ProgressStyle style) : style_(style) {}
   ~Progress() override { wipe(); }
 
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
+    if (!style_.lines) return;
     for (const std::string& text : damaged) fmt::print(stderr, "hearsay: passed over: {}\n", text);
     fmt::print("going on from round {}\n", round);
   }
 
   void started(const train::Simulation& simulation, const train::Config& config) override {
+    begin_ = Clock::now();
+    first_round_ = simulation.round();
+    if (!style_.lines) return;
     const auto& text = [&](const char* key) -> const std::string& { return config.text(key); };
     fmt::print("{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", simulation.peers(),
                text("graph"), simulation.graph().second_modulus, text("algorithm"),
                text("compressor"));
     const std::uint32_t last = simulation.algorithm().final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
-    fmt::print("{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
-               text("data"), text("partition") == "none" ? "" : ", " + text("partition"),
+    const auto unless_none = [&](const char* key) {
+      return text(key) == "none" ? "" : ", " + text(key);
+    };
+    fmt::print("{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
+               text("data"), unless_none("partition"), unless_none("augment"), unless_none("model"),
                simulation.layout().dim(), text("optimizer"), text("lr"),
                simulation.algorithm().averaging_rate(), simulation.training_rounds(), final_rounds);
-    begin_ = Clock::now();
-    first_round_ = simulation.round();
   }
 
   void evaluated(const train::Simulation& simulation, const train::Metrics& m) override {
+    if (!style_.lines) return;
     wipe();
     const int width = static_cast<int>(fmt::formatted_size("{}", simulation.total_rounds()));
     fmt::print("round {:>{}}  {}\n", m.round, width, figures(m));
@@ -60,7 +66,7 @@ class Progress : public train::Observer {
   }
 
   void progressed(const train::Simulation& simulation) override {
-    if (!terminal_) return;
+    if (!style_.bar) return;
     const Clock::time_point now = Clock::now();
     if (now - drawn_ < std::chrono::milliseconds(100)) return;
     drawn_ = now;
@@ -76,13 +82,15 @@ class Progress : public train::Observer {
     shown_ = true;
   }
 
+  bool stop_requested() override { return cli::stop_requested(); }
+
  private:
   void wipe() {
     if (shown_) fmt::print("\r{:<78}\r", "");
     shown_ = false;
   }
 
-  bool terminal_;
+  ProgressStyle style_;
   bool shown_ = false;
   std::uint64_t first_round_ = 0;
   Clock::time_point begin_, drawn_;
@@ -90,9 +98,8 @@ class Progress : public train::Observer {
 
 }  // namespace
 
-std::unique_ptr<train::Observer> make_progress(bool quiet, bool terminal) {
-  if (quiet) return std::make_unique<train::Observer>();
-  return std::make_unique<Progress>(terminal);
+std::unique_ptr<train::Observer> make_progress(ProgressStyle style) {
+  return std::make_unique<Progress>(style);
 }
 
 }  // namespace hearsay::cli

@@ -6,7 +6,11 @@
 
 namespace hearsay::cli {
 
-/// What a run shows while it goes on: nothing if quiet, a bar on a terminal, plain lines otherwise.
-std::unique_ptr<train::Observer> make_progress(bool quiet, bool terminal);
+/// What a run shows while it goes on: a line an evaluation, or a bar (on a terminal), or both, or
+/// nothing. It stops if a signal asks (stop.h).
+struct ProgressStyle {
+  bool lines = false, bar = false;
+};
+std::unique_ptr<train::Observer> make_progress(ProgressStyle style);
 
 }  // namespace hearsay::cli

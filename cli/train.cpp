@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -8,8 +9,11 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "hearsay/core/error.h"
+#include "hearsay/report/page.h"
 #include "hearsay/report/table.h"
+#include "hearsay/train/compare.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/run.h"
@@ -52,34 +56,64 @@ train::Config read_config(const Options& options) {
   return config;
 }
 
-void train_command(const Options& options) {
+/// --resume DIR goes on with what DIR says; returns the threads to use, 0 for those of DIR.
+std::uint64_t threads_to_resume_with(const Options& options) {
+  for (const auto& [key, value] : options.settings) {
+    if (value.empty() || key == "threads") continue;
+    throw InvalidArgument(fmt::format(
+        "[train] --resume takes its settings from {}/config.toml; drop --{}", options.resume, key));
+  }
+  if (!options.config_file.empty() || !options.out.empty()) {
+    throw InvalidArgument("[train] --resume DIR goes on in DIR; drop the config file and --out");
+  }
+  train::Config check;
+  if (const std::string& threads = options.settings.at("threads"); !threads.empty()) {
+    check.set("threads", threads);
+  }
+  return check.count("threads");
+}
+
+/// Train the controls, if the run has any, and show them beside it. Returns whether they finished.
+bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal) {
+  if (!train::wants_controls(out)) return true;
+  if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
+  std::fflush(stdout);
+  const auto observer = make_progress({.lines = false, .bar = terminal && !quiet});
+  if (!train::run_controls(out, threads, *observer)) return false;
+  if (!quiet) fmt::print("\n{}", report::control_table(out));
+  return true;
+}
+
+int train_command(const Options& options) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  const auto observer = make_progress(options.quiet, terminal);
   fs::path out;
   train::Outcome outcome;
-  if (!options.resume.empty()) {
-    for (const auto& [key, value] : options.settings) {
-      if (value.empty() || key == "threads") continue;
-      throw InvalidArgument(
-          fmt::format("[train] --resume takes its settings from {}/config.toml; drop --{}",
-                      options.resume, key));
+  std::uint64_t threads = 0;
+  catch_signals();
+  {
+    const auto observer =
+        make_progress({.lines = !options.quiet, .bar = terminal && !options.quiet});
+    if (!options.resume.empty()) {
+      threads = threads_to_resume_with(options);
+      out = options.resume;
+      outcome = train::resume(out, threads, *observer);
+    } else {
+      const train::Config config = train::resolve(read_config(options));
+      out = options.out.empty() ? next_free_directory() : fs::path(options.out);
+      outcome = train::run(config, out, *observer);
     }
-    if (!options.config_file.empty() || !options.out.empty()) {
-      throw InvalidArgument("[train] --resume DIR goes on in DIR; drop the config file and --out");
-    }
-    out = options.resume;
-    const std::string& threads = options.settings.at("threads");
-    train::Config check;
-    if (!threads.empty()) check.set("threads", threads);
-    outcome = train::resume(out, check.count("threads"), *observer);
-  } else {
-    const train::Config config = train::resolve(read_config(options));
-    out = options.out.empty() ? next_free_directory() : fs::path(options.out);
-    outcome = train::run(config, out, *observer);
   }
   if (!outcome.warning.empty()) fmt::print(stderr, "hearsay: warning: {}\n", outcome.warning);
-  if (options.quiet) return;
-  fmt::print("\n{}\nrun directory: {}\n", report::run_table(outcome.summary_json), out.string());
+  if (!options.quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
+  const bool finished = outcome.finished && compare(out, threads, options.quiet, terminal);
+  report::write_page(out);
+  if (!options.quiet) fmt::print("\nrun directory: {}\n", out.string());
+  if (finished) return 0;
+  const std::string where =
+      outcome.finished ? "in the comparison" : fmt::format("at round {}", outcome.last.round);
+  fmt::print(stderr, "hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
+             out.string());
+  return kStopped;
 }
 
 }  // namespace
@@ -106,7 +140,7 @@ Action add_train(CLI::App& app) {
       ->type_name("DIR")
       ->check(not_empty);
   command->add_flag("--quiet", options->quiet, "print errors only");
-  return [options] { train_command(*options); };
+  return [options] { return train_command(*options); };
 }
 
 }  // namespace hearsay::cli

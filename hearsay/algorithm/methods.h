@@ -30,5 +30,6 @@ Maker make_slowmo;
 Maker make_pga;
 Maker make_local_sgd;
 Maker make_aga;
+Maker make_silent;
 
 }  // namespace hearsay::algorithm

@@ -252,6 +252,15 @@ constexpr Entry kRegistry[] = {
      "-",
      "H = (f0/f)^(1/4) H0",
      make_aga},
+    {"silent",
+     "silent",
+     "every peer alone: what the others have to beat",
+     {},
+     {.graph = Graph::kNone},
+     "-",
+     "-",
+     "x = x - g d",
+     make_silent},
 };
 
 }  // namespace

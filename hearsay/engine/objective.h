@@ -54,6 +54,8 @@ class Objective {
     return kNone;
   }
   virtual std::span<const float> buffers(std::size_t /*row*/) const { return {}; }
+  /// Before the first round: row i goes on from these, of buffer_layout().dim() floats.
+  virtual void set_buffers(std::size_t /*row*/, std::span<const float> /*buffers*/) {}
 
   /// Buffers for a model that no peer holds, such as the average: statistics of that model on
   /// training samples of the bank's peers. May run concurrently with itself.

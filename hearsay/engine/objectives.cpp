@@ -5,10 +5,12 @@
 #include "hearsay/core/registry.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
+#include "hearsay/data/validation.h"
+#include "hearsay/engine/classifier.h"
 #include "hearsay/engine/consensus.h"
 #include "hearsay/engine/least_squares.h"
 #include "hearsay/engine/logistic.h"
-#include "hearsay/engine/softmax_regression.h"
+#include "hearsay/model/models.h"
 
 namespace hearsay::engine {
 
@@ -42,10 +44,13 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
   for (const ObjectiveEntry& entry : objective_registry()) {
     if (entry.name == name) return entry.make(Arguments(spec, entry.parameters), context);
   }
-  auto dataset = data::make_dataset(spec);
+  const auto dataset = data::hold_out(data::make_dataset(spec), context.validation, context.seed);
   auto parts = data::partition(context.partition, dataset->train.labels, dataset->classes,
                                context.peers, context.seed);
-  return make_softmax_regression(std::move(dataset), std::move(parts), context);
+  auto network = model::make_model(
+      context.model, {dataset->channels, dataset->height, dataset->width}, dataset->classes);
+  return make_classifier(dataset, std::move(parts), std::move(network),
+                         data::make_augmentation(context.augment), context);
 }
 
 }  // namespace hearsay::engine

@@ -42,8 +42,8 @@ struct ObjectiveEntry {
 
 std::span<const ObjectiveEntry> objective_registry();
 
-/// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or softmax
-/// regression on a dataset of data::dataset_registry(), "digits". Throws InvalidArgument.
+/// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or a dataset
+/// of data::dataset_registry(), "digits", on which a network is trained. Throws InvalidArgument.
 std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context);
 
 }  // namespace hearsay::engine

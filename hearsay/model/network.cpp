@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
 
 namespace hearsay::model {
@@ -14,11 +13,7 @@ namespace hearsay::model {
 namespace {
 
 [[noreturn]] void reject(const Operation& operation, const std::string& why) {
-  throw InvalidArgument(fmt::format("[model] {}: {}", operation.name, why));
-}
-
-std::string text(const Shape& shape) {
-  return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
+  throw DoesNotFit(fmt::format("{}: {}", operation.name, why));
 }
 
 /// The number of places of a window along one side.
@@ -48,6 +43,10 @@ void check_groups(const Operation& operation, std::size_t groups, std::size_t ch
 
 }  // namespace
 
+std::string to_string(const Shape& shape) {
+  return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
+}
+
 /// Infers the output's shape and adds the parameters, by kind.
 struct Network::Adder {
   Network& net;
@@ -68,7 +67,7 @@ struct Network::Adder {
   }
 
   Shape operator()(const Linear& linear) const {
-    if (in.pixels() != 1) reject(op, fmt::format("needs a flat input, got {}", text(in)));
+    if (in.pixels() != 1) reject(op, fmt::format("needs a flat input, got {}", to_string(in)));
     net.add_parameter(op, "weight", {linear.out, in.channels},
                       rule(linear.start, in.channels, linear.out));
     if (linear.bias) {
@@ -119,7 +118,7 @@ struct Network::Adder {
   Shape operator()(const Add&) const {
     const Shape& other = net.shape(op.inputs[1]);
     if (other != in) {
-      reject(op, fmt::format("cannot add {} and {}", text(in), text(other)));
+      reject(op, fmt::format("cannot add {} and {}", to_string(in), to_string(other)));
     }
     return in;
   }
@@ -181,10 +180,8 @@ Network::Network(Shape input) {
 
 Value Network::add(std::string name, Kind kind, std::vector<Value> inputs) {
   Operation operation{std::move(name), kind, std::move(inputs), {}, {}, {}};
-  const std::size_t arity = std::holds_alternative<Add>(kind) ? 2 : 1;
-  assert(operation.inputs.size() == arity && !std::holds_alternative<Input>(kind));
-  for (Value value : operation.inputs) assert(value < operations_.size());
-  (void)arity;
+  assert(operation.inputs.size() == (std::holds_alternative<Add>(kind) ? 2 : 1));
+  assert(std::ranges::all_of(operation.inputs, [&](Value v) { return v < operations_.size(); }));
   operation.shape = std::visit(Adder{*this, operation, shape(operation.inputs[0])}, kind);
   operations_.push_back(std::move(operation));
   return operations_.size() - 1;

@@ -5,10 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/core/error.h"
 #include "hearsay/core/layout.h"
 #include "hearsay/model/operation.h"
 
 namespace hearsay::model {
+
+/// An operation that cannot take the shape of its input. The text starts with the operation's name.
+class DoesNotFit : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
 
 /// A network as data: a list of operations, each reading values made before it.
 ///
@@ -25,7 +32,7 @@ class Network {
 
   Value input() const { return 0; }
 
-  /// Append an operation and infer its output. Throws InvalidArgument if the inputs do not fit it.
+  /// Append an operation and infer its output. Throws DoesNotFit.
   Value add(std::string name, Kind kind, std::vector<Value> inputs);
 
   const std::vector<Operation>& operations() const { return operations_; }

@@ -19,6 +19,8 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+std::string to_string(const Shape& shape);  ///< "3x32x32"
+
 /// How the weights of a convolution or a linear layer start.
 enum class Start {
   kFanIn,   ///< PyTorch's default: weight and bias uniform in +-1 / sqrt(fan_in)
@@ -54,7 +56,8 @@ struct Linear {
 
 /// y = weight_c (x - m_c) / sqrt(v_c + epsilon) + bias_c, with m and v (biased) the mean and
 /// variance of channel c over batch and pixels; in evaluation the running ones. Buffers, local to a
-/// peer: running_mean, running_var (of the unbiased variance), new = 0.9 old + 0.1 of the batch.
+/// peer: running_mean, running_var (of the unbiased variance, that of a single value being 0), new
+/// = 0.9 old + 0.1 of the batch.
 struct BatchNorm {
   static constexpr double kEpsilon = 1e-5;
   static constexpr double kMomentum = 0.1;
@@ -115,7 +118,10 @@ struct AveragePool {
 };
 struct GlobalAveragePool {};  ///< the mean over the pixels of each channel
 
-/// In training each entry is zero with probability `rate`, else x / (1 - rate).
+/// In training each entry is zero with probability `rate`, else x / (1 - rate). As operation o of a
+/// network, entry j (channel, row, column) of sample b is dropped if and only if
+///   to_unit_float(random.word(o 2^40 + b size + j)) < rate,
+/// with size the entries of a sample; so o < 1024.
 struct Dropout {
   double rate = 0.5;
 };

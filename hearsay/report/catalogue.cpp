@@ -12,6 +12,7 @@
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
+#include "hearsay/model/models.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/learning_rate.h"
 #include "hearsay/train/link.h"
@@ -41,29 +42,25 @@ void append(std::span<const Entry> registry, std::vector<Component>& components)
 }
 
 std::vector<Family> families() {
-  std::vector<Family> all(9);
-  all[0] = {"graphs", "graph", {}};
-  append(graph::registry(), all[0].components);
-  all[1] = {"compressors", "compressor", {}};
-  append(compress::registry(), all[1].components);
-  all[2] = {"algorithms", "algorithm", {}};
+  std::vector<Family> all;
+  const auto add = [&](std::string_view name, std::string_view option, const auto&... registries) {
+    all.push_back({name, option, {}});
+    (append(registries, all.back().components), ...);
+  };
+  add("graphs", "graph", graph::registry());
+  add("compressors", "compressor", compress::registry());
+  add("algorithms", "algorithm");
   for (const algorithm::Entry& entry : algorithm::registry()) {
-    all[2].components.push_back(
+    all.back().components.push_back(
         {entry.name, entry.example, entry.summary, entry.parameters,
          fmt::format("{} (sends {}; keeps {})", entry.formula, entry.sends, entry.state)});
   }
-  all[3] = {"models", "model", {{"logistic", "logistic", "softmax regression on a dataset", {}}}};
-  all[4] = {"data", "data", {}};
-  append(data::dataset_registry(), all[4].components);
-  append(engine::objective_registry(), all[4].components);
-  all[5] = {"partitions", "partition", {}};
-  append(data::partition_registry(), all[5].components);
-  all[6] = {"augmentations", "augment", {}};
-  append(data::augmentation_registry(), all[6].components);
-  all[7] = {"optimizers", "optimizer", {}};
-  append(train::optimizer_registry(), all[7].components);
-  all[8] = {"rates", "lr", {}};
-  append(train::learning_rate_registry(), all[8].components);
+  add("models", "model", model::model_registry());
+  add("data", "data", data::dataset_registry(), engine::objective_registry());
+  add("partitions", "partition", data::partition_registry());
+  add("augmentations", "augment", data::augmentation_registry());
+  add("optimizers", "optimizer", train::optimizer_registry());
+  add("rates", "lr", train::learning_rate_registry());
   return all;
 }
 

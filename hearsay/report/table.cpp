@@ -55,6 +55,19 @@ std::string cell(const Json& summary, const Column& column) {
                                                 : number(summary, column.key, column.format);
 }
 
+/// A cell a summary in rows[1..], the title in rows[0]; what no run has is left out.
+void append_columns(std::span<const Column> columns, std::span<const Json> summaries,
+                    std::vector<std::vector<std::string>>& rows) {
+  for (const Column& column : columns) {
+    std::vector<std::string> cells;
+    for (const Json& summary : summaries) cells.push_back(cell(summary, column));
+    if (std::ranges::all_of(cells, [](const auto& text) { return text == "-" || text == "0 B"; }))
+      continue;
+    rows.front().emplace_back(column.title);
+    for (std::size_t i = 0; i < cells.size(); ++i) rows[i + 1].push_back(cells[i]);
+  }
+}
+
 }  // namespace
 
 std::string human_bytes(double bytes) {
@@ -102,6 +115,37 @@ std::string run_table(std::string_view summary_json) {
   return format_table({head, row});
 }
 
+std::vector<std::vector<std::string>> summary_rows(std::span<const NamedSummary> summaries) {
+  std::vector<Json> parsed;
+  std::vector<std::vector<std::string>> rows{{"run"}};
+  for (const NamedSummary& summary : summaries) {
+    parsed.push_back(Json::parse(summary.json));
+    rows.push_back({summary.name});
+  }
+  append_columns(kColumns, parsed, rows);
+  return rows;
+}
+
+std::string control_table(const std::filesystem::path& run) {
+  constexpr Column kShown[] = {
+      {"accuracy %", "accuracy_mean", "{:.2f}"},       {"worst peer", "accuracy_min", "{:.2f}"},
+      {"to optimum", "distance_to_optimum", "{:.3g}"}, {"bytes sent", "bytes_total", "B"},
+      {"factor", "compression_factor", "{:.1f}x"},
+  };
+  std::vector<Json> summaries;
+  std::vector<std::vector<std::string>> rows{{"talk"}};
+  for (const auto& [name, directory] :
+       {std::pair<const char*, std::filesystem::path>{"this run", run},
+        {"silence", run / "compare/silence"},
+        {"full", run / "compare/full"}}) {
+    if (!std::filesystem::exists(directory / "summary.json")) continue;
+    summaries.push_back(Json::parse(train::read_file(directory / "summary.json")));
+    rows.push_back({name});
+  }
+  append_columns(kShown, summaries, rows);
+  return format_table(rows);
+}
+
 Comparison compare_runs(std::span<const std::string> directories) {
   Comparison comparison;
   std::vector<Json> summaries;
@@ -128,14 +172,7 @@ Comparison compare_runs(std::span<const std::string> directories) {
   if (summaries.empty()) return comparison;
   std::vector<std::vector<std::string>> rows{{"run", "algorithm", "graph", "compressor"}};
   rows.insert(rows.end(), names.begin(), names.end());
-  for (const Column& column : kColumns) {
-    std::vector<std::string> cells;
-    for (const Json& summary : summaries) cells.push_back(cell(summary, column));
-    if (std::ranges::all_of(cells, [](const auto& text) { return text == "-" || text == "0 B"; }))
-      continue;
-    rows.front().emplace_back(column.title);
-    for (std::size_t i = 0; i < cells.size(); ++i) rows[i + 1].push_back(cells[i]);
-  }
+  append_columns(kColumns, summaries, rows);
   comparison.table = format_table(rows);
   return comparison;
 }

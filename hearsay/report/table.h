@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,17 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows);
 /// The figures of one finished run, from its summary.json: accuracy or distance, bytes, compression
 /// factor, divergence, time.
 std::string run_table(std::string_view summary_json);
+
+/// A summary.json under a name of its own.
+struct NamedSummary {
+  std::string name, json;
+};
+/// The figures of several runs: a head, then a row each. Columns that no run has are left out.
+std::vector<std::vector<std::string>> summary_rows(std::span<const NamedSummary> summaries);
+
+/// The run in a directory beside its controls (train/compare.h): what talking was worth. Leaves out
+/// what is not there.
+std::string control_table(const std::filesystem::path& run);
 
 /// Several finished runs side by side.
 struct Comparison {

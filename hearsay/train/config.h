@@ -11,8 +11,9 @@ namespace hearsay::train {
 /// One setting of a run: a long option of `hearsay train` and a key of its TOML file.
 struct Option {
   enum class Kind {
-    kSpec,   ///< a component or a word
-    kCount,  ///< a whole number from 0 to `most`
+    kSpec,      ///< a component or a word
+    kCount,     ///< a whole number from 0 to `most`
+    kFraction,  ///< a number in [0, 1)
   };
   std::string_view key;
   Kind kind;
@@ -31,7 +32,7 @@ class Config {
  public:
   Config();
 
-  /// Throws InvalidArgument: unknown keys (with the nearest), counts that are none or too large.
+  /// Throws InvalidArgument: unknown keys (with the nearest), counts and fractions out of range.
   void set(std::string_view key, std::string_view value);
 
   /// Read settings from TOML text; `source` is the file's name in messages, which also name the
@@ -40,6 +41,7 @@ class Config {
 
   const std::string& text(std::string_view key) const;
   std::uint64_t count(std::string_view key) const;
+  double fraction(std::string_view key) const;
   bool given(std::string_view key) const;  ///< set by the user rather than left to its fallback
 
   /// All settings as TOML; reading it gives the same config.
@@ -56,8 +58,8 @@ class Config {
 };
 
 /// `config` with every `auto` replaced by what it stands for here: graph, compressor, optimizer,
-/// ... that suit the algorithm and the data. Throws InvalidArgument for settings that exclude each
-/// other.
+/// ... that suit the algorithm and the data, and with the SHA-256 of the file that `init` names.
+/// Throws InvalidArgument for settings that exclude each other.
 Config resolve(const Config& config);
 
 }  // namespace hearsay::train

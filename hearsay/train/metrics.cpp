@@ -20,6 +20,10 @@ std::string to_json_line(const Metrics& m) {
   add("accuracy_max", m.accuracy_max);
   add("accuracy_of_average", m.accuracy_of_average);
   if (!m.accuracy.empty()) line["accuracy"] = m.accuracy;
+  add("validation_loss", m.validation_loss);
+  add("validation_loss_of_average", m.validation_loss_of_average);
+  add("validation_accuracy_mean", m.validation_accuracy_mean);
+  add("validation_accuracy_of_average", m.validation_accuracy_of_average);
   add("distance_to_optimum", m.distance_to_optimum);
   add("distance_of_average", m.distance_of_average);
   line["divergence"] = m.divergence;

@@ -26,8 +26,10 @@ struct Metrics {
   double loss = 0;        ///< mean over peers of each model's loss on the whole problem
   double loss_of_average = 0;
   std::optional<double> accuracy_mean, accuracy_min, accuracy_max,
-      accuracy_of_average;                    ///< percent
-  std::vector<double> accuracy;               ///< of each peer
+      accuracy_of_average;                                            ///< percent
+  std::vector<double> accuracy;                                       ///< of each peer
+  std::optional<double> validation_loss, validation_loss_of_average;  ///< mean over peers
+  std::optional<double> validation_accuracy_mean, validation_accuracy_of_average;  ///< percent
   std::optional<double> distance_to_optimum;  ///< mean over peers, relative
   std::optional<double> distance_of_average;
   double divergence = 0;  ///< mean over peers of |z_i - mean z|_2

@@ -5,10 +5,13 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
+#include "hearsay/model/models.h"
 #include "hearsay/train/config.h"
+#include "hearsay/train/init.h"
 
 namespace hearsay::train {
 
@@ -28,6 +31,32 @@ bool makes_its_own_data(const std::string& data) {
                              [&](const auto& entry) { return entry.name == spec_name(data); });
 }
 
+/// What a dataset is trained with where nothing is said.
+struct Habit {
+  std::string_view data, model, augment, epochs;
+};
+constexpr Habit kHabits[] = {
+    {"digits", "cnn", "none", "125"},
+    {"mnist", "cnn", "none", "30"},
+    {"cifar10", "resnet20", "crop-flip", "30"},
+    {"cifar100", "resnet20", "crop-flip", "30"},
+    {"folder", "resnet18", "resized-crop", "30"},
+    {"npz", "mlp", "none", "30"},
+    {"csv", "mlp", "none", "30"},
+    {"synthetic", "cnn", "none", "30"},
+};
+
+Habit habit_of(std::string_view data) {
+  const auto* found = std::ranges::find(kHabits, spec_name(data), &Habit::data);
+  return found == std::end(kHabits) ? Habit{data, "mlp", "none", "30"} : *found;
+}
+
+/// Deep networks with batch norm, and convex problems, take the papers' rate; plain ones half.
+std::string_view default_rate(std::string_view model) {
+  const std::string_view name = spec_name(model);
+  return name == "logistic" || name.starts_with("resnet") ? "0.1" : "0.05";
+}
+
 /// The graph that suits the method: directed ones where it can use them, as in the Sparse-Push
 /// paper.
 std::string default_graph(const Needs& needs, std::uint64_t peers) {
@@ -36,10 +65,30 @@ std::string default_graph(const Needs& needs, std::uint64_t peers) {
   return peers == 0 || peers == 4 ? "sparse-push:a" : "ring:directed";
 }
 
+void refuse_data_settings(const Config& config) {
+  const std::string& data = config.text("data");
+  for (const char* key : {"model", "partition", "augment", "validation"}) {
+    if (config.text(key) == "none" || config.text(key) == "0") continue;
+    throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}", data,
+                                      spec_name(data), key, key));
+  }
+}
+
+/// Whether to train the controls too: by default only beside the run that is the default itself.
+std::string default_compare(const Config& config) {
+  const auto given = [&](const Option& o) { return o.changes_results && config.given(o.key); };
+  return std::ranges::any_of(options(), given) ? "no" : "yes";
+}
+
 }  // namespace
 
 Config resolve(const Config& config) {
   Config r = config;
+  if (r.text("compare") == "auto") r.set("compare", default_compare(config));
+  if (r.text("compare") != "yes" && r.text("compare") != "no") {
+    throw InvalidArgument(
+        fmt::format("[config] compare must be yes or no, got '{}'", r.text("compare")));
+  }
   const auto fill = [&](std::string_view key, const std::string& value) {
     if (r.text(key) == "auto") r.set(key, value);
   };
@@ -50,33 +99,30 @@ Config resolve(const Config& config) {
   fill("compressor", compresses ? "topk:keep=0.01" : "identity");
 
   const bool dataset = is_dataset(r.text("data"));
-  fill("model", dataset ? "logistic" : "none");
+  const Habit habit = habit_of(r.text("data"));
+  fill("model", std::string(dataset ? habit.model : "none"));
   fill("partition", dataset ? "skew:0.8" : "none");
-  if (makes_its_own_data(r.text("data"))) {
-    for (const char* key : {"model", "partition"}) {
-      if (r.text(key) != "none") {
-        throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}",
-                                          r.text("data"), spec_name(r.text("data")), key, key));
-      }
-    }
-  } else if (dataset && r.text("model") != "logistic") {
-    throw InvalidArgument(
-        fmt::format("[model] no model is named '{}'; there are logistic", r.text("model")));
+  fill("augment", std::string(dataset ? habit.augment : "none"));
+  if (makes_its_own_data(r.text("data"))) refuse_data_settings(r);
+  if (dataset) {
+    find_entry(model::model_registry(), r.text("model"), "model");
+    find_entry(data::augmentation_registry(), r.text("augment"), "augmentation");
   }
+  r.set("init", pin_init(r.text("init")));
   if (dataset && r.count("batch") == 0) {
     throw InvalidArgument("[config] batch must be at least 1 for a dataset, got 0");
   }
   fill("optimizer", !dataset                   ? "sgd"
                     : entry.needs.own_momentum ? "sgd:weight_decay=1e-4"
                                                : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill("lr", dataset ? "0.1" : "0.05");
+  fill("lr", std::string(dataset ? default_rate(r.text("model")) : "0.05"));
 
   if (r.count("epochs") > 0 && r.count("rounds") > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
   }
   if (r.count("epochs") == 0 && r.count("rounds") == 0) {
     if (dataset) {
-      r.set("epochs", "200");
+      r.set("epochs", habit.epochs);
     } else {
       r.set("rounds", "1000");
     }

@@ -1,7 +1,5 @@
 #include "hearsay/train/run.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <fstream>
 
@@ -9,11 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/sha256.h"
-#include "hearsay/core/version.h"
 #include "hearsay/train/checkpoint.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/safetensors.h"
+#include "hearsay/train/summary.h"
 
 namespace hearsay::train {
 
@@ -57,73 +54,6 @@ class MetricsFile {
   fs::path path_;
   std::uint64_t size_ = 0;
 };
-
-std::string models_sha256(const Simulation& simulation) {
-  Sha256 sha;
-  for (std::size_t i = 0; i < simulation.peers(); ++i) {
-    const std::vector<float> model = simulation.model(i);
-    sha.update(model.data(), model.size() * sizeof(float));
-  }
-  return sha.finish_hex();
-}
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-std::string summarize(const Simulation& simulation, const Config& config, const Metrics& m) {
-  nlohmann::ordered_json s;
-  const auto add = [&](const char* key, const std::optional<double>& value) {
-    if (value) s[key] = *value;
-  };
-  const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
-  const double rounds = static_cast<double>(std::max<std::uint64_t>(m.round, 1));
-  s["peers"] = simulation.peers();
-  s["dim"] = simulation.layout().dim();
-  s["rounds"] = m.round;
-  s["epochs"] = m.epoch;
-  add("accuracy_mean", m.accuracy_mean);
-  add("accuracy_min", m.accuracy_min);
-  add("accuracy_max", m.accuracy_max);
-  add("accuracy_of_average", m.accuracy_of_average);
-  add("distance_to_optimum", m.distance_to_optimum);
-  add("distance_of_average", m.distance_of_average);
-  s["train_loss"] = m.train_loss;
-  s["loss"] = m.loss;
-  s["loss_of_average"] = m.loss_of_average;
-  s["divergence"] = m.divergence;
-  s["divergence_per_dim"] = m.divergence_per_dim;
-  s["averaging_rate"] = simulation.algorithm().averaging_rate();
-  s["bytes_total"] = m.traffic.bytes;
-  s["global_bytes_total"] = m.traffic.global_bytes;
-  s["messages_total"] = m.traffic.messages;
-  s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
-  s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
-  if (m.traffic.bytes > 0) {
-    s["compression_factor"] = 4 * static_cast<double>(simulation.layout().dim()) * edge_rounds /
-                              static_cast<double>(m.traffic.bytes);
-  }
-  s["mass_drift"] = m.mass_drift;
-  s["push_sum_min"] = m.push_sum_min;
-  s["push_sum_max"] = m.push_sum_max;
-  add("simulated_seconds", m.simulated_seconds);
-  s["seconds"] = m.seconds;
-  s["seconds_per_round"] = m.seconds / rounds;
-  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
-                                                static_cast<double>(simulation.peers()) / m.seconds
-                                          : 0.0;
-  s["peak_rss_bytes"] = peak_rss_bytes();
-  s["device"] = simulation.kernels().device();
-  s["isa"] = simulation.kernels().isa();
-  s["threads"] = simulation.threads();
-  s["seed"] = config.count("seed");
-  s["config_hash"] = config.hash();
-  s["models_sha256"] = models_sha256(simulation);
-  s["version"] = version();
-  return s.dump(2) + "\n";
-}
 
 /// A sentence if the last evaluation is ten times worse than the first one of metrics.jsonl.
 std::string divergence_warning(const fs::path& metrics_file, const Metrics& last) {
@@ -181,6 +111,7 @@ class Runner {
     if (simulation_.round() == 0 && metrics_.size() == 0) evaluate();
     Metrics last;
     while (simulation_.round() < simulation_.total_rounds()) {
+      if (observer_.stop_requested()) return stop();
       const std::uint64_t next = simulation_.round() + 1;
       const bool evaluates = next % evaluate_every_ == 0 || next == simulation_.training_rounds() ||
                              next == simulation_.total_rounds();
@@ -217,20 +148,34 @@ class Runner {
     checkpoints_.save(simulation_.round(), state_, simulation_.kernels_for_state());
   }
 
+  /// The evaluation comes after the checkpoint: it is told and not recorded, so that the run goes
+  /// on as if it had not been.
+  Outcome stop() {
+    save();
+    Metrics last = simulation_.evaluate();
+    last.seconds = seconds_;
+    return {last, summarize(simulation_, config_, last), false, ""};
+  }
+
+  void save_model(const std::string& name, const std::vector<float>& model,
+                  std::span<const float> buffers) const {
+    write_safetensors(out_ / "models" / (name + ".safetensors"), simulation_.layout(), model,
+                      simulation_.objective().buffer_layout(), buffers);
+  }
+
   Outcome finish(const Metrics& last) {
-    const fs::path models = out_ / "models";
-    fs::create_directories(models);
-    write_safetensors(models / "average.safetensors", simulation_.layout(),
-                      simulation_.average_model());
+    fs::create_directories(out_ / "models");
+    const engine::Objective& objective = simulation_.objective();
+    const std::vector<float> average = simulation_.average_model();
+    save_model("average", average, objective.estimate_buffers(average));
     for (std::size_t i = 0; i < simulation_.peers(); ++i) {
-      write_safetensors(models / fmt::format("peer-{}.safetensors", i), simulation_.layout(),
-                        simulation_.model(i));
+      save_model(fmt::format("peer-{}", i), simulation_.model(i), objective.buffers(i));
     }
     const std::string summary = summarize(simulation_, config_, last);
     DurableFile file(out_ / "summary.json");
     file.write(summary);
     file.commit();
-    return {last, summary, divergence_warning(out_ / "metrics.jsonl", last)};
+    return {last, summary, true, divergence_warning(out_ / "metrics.jsonl", last)};
   }
 
   const Config config_;

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
@@ -20,13 +19,16 @@ class Observer {
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
   virtual void progressed(const Simulation&) {}
   virtual void evaluated(const Simulation&, const Metrics&) {}
+  /// Asked before every round: whether to checkpoint and stop here.
+  virtual bool stop_requested() { return false; }
 };
 
 /// How a run ended. What goes to summary.json, and what the CLI prints.
 struct Outcome {
   Metrics last;
   std::string summary_json;
-  std::string warning;  ///< empty, or a sentence: the run is finite but worse than its start
+  bool finished = true;  ///< false: the observer asked to stop, and `resume` goes on from here
+  std::string warning;   ///< empty, or a sentence: the run is finite but worse than its start
 };
 
 /// Train as `config` says (resolved), into the directory `out`, which gets
@@ -35,7 +37,10 @@ struct Outcome {
 ///   metrics.jsonl   a line an evaluation
 ///   summary.json    at the end
 ///   checkpoint/     see CheckpointStore
-///   models/         average.safetensors and peer-K.safetensors at the end
+///   models/         average.safetensors and peer-K.safetensors at the end, with the running
+///                   statistics of batch norm: a peer's own, for the average re-estimated
+///
+/// A run that was asked to stop has a checkpoint of its last round, and neither summary nor models.
 ///
 /// Throws InvalidArgument if `out` already holds a run: nothing is ever overwritten.
 Outcome run(const Config& config, const std::filesystem::path& out, Observer& observer);

@@ -1,20 +1,195 @@
 #include "hearsay/train/safetensors.h"
 
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "hearsay/core/error.h"
 #include "hearsay/train/durable_file.h"
 
 namespace hearsay::train {
 
-void write_safetensors(const std::filesystem::path& path, const Layout& layout,
-                       std::span<const float> model) {
-  nlohmann::ordered_json header;
-  for (const Segment& segment : layout.segments()) {
-    header[segment.name] = {
-        {"dtype", "F32"},
-        {"shape", segment.shape},
-        {"data_offsets", {4 * segment.offset, 4 * (segment.offset + segment.size)}}};
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kMostHeader = 100'000'000;  // as the format's own library has it
+
+struct Tensor {
+  std::string dtype;
+  std::vector<std::size_t> shape;
+  std::uint64_t begin = 0, end = 0;  ///< in the data that follows the header
+};
+
+std::optional<std::uint64_t> natural(const Json& value) {
+  if (!value.is_number_unsigned()) return {};
+  return value.get<std::uint64_t>();
+}
+
+/// The number of elements, if it fits into memory at all.
+std::optional<std::uint64_t> elements(std::span<const std::size_t> shape) {
+  std::uint64_t count = 1;
+  for (std::size_t extent : shape) {
+    if (extent > 0 && count > std::numeric_limits<std::uint64_t>::max() / 16 / extent) return {};
+    count *= extent;
   }
+  return count;
+}
+
+/// An open file whose header was checked against the file's length.
+class Reader {
+ public:
+  explicit Reader(const fs::path& path) : path_(path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+      throw InvalidArgument(fmt::format("[safetensors] there is no file '{}'", path.string()));
+    }
+    in_.open(path, std::ios::binary);
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error || !in_) {
+      throw RunFailed(fmt::format("[safetensors] cannot read {}", path.string()));
+    }
+    std::uint64_t length = 0;
+    if (size < sizeof length) corrupt("is too short to be a safetensors file");
+    in_.read(reinterpret_cast<char*>(&length), sizeof length);
+    if (length > size - sizeof length || length > kMostHeader) {
+      corrupt(fmt::format("is no safetensors file: its header would have {} bytes", length));
+    }
+    std::string text(length, '\0');
+    in_.read(text.data(), static_cast<std::streamsize>(length));
+    if (!in_) corrupt("cannot be read");
+    data_begin_ = sizeof length + length;
+    read_header(text, size - data_begin_);
+  }
+
+  const std::map<std::string, Tensor>& tensors() const { return tensors_; }
+
+  /// Fill the floats of one segment.
+  void read(const Segment& segment, std::span<float> out) {
+    const auto found = tensors_.find(segment.name);
+    if (found == tensors_.end()) {
+      misfit(fmt::format("has no tensor '{}', and the model has one of shape [{}]", segment.name,
+                         fmt::join(segment.shape, ", ")));
+    }
+    const Tensor& tensor = found->second;
+    if (tensor.shape != segment.shape) {
+      misfit(fmt::format("has tensor '{}' of shape [{}], and the model's has [{}]", segment.name,
+                         fmt::join(tensor.shape, ", "), fmt::join(segment.shape, ", ")));
+    }
+    if (tensor.dtype != "F32") {
+      misfit(fmt::format("has tensor '{}' as {}, and F32 is needed", segment.name, tensor.dtype));
+    }
+    in_.seekg(static_cast<std::streamoff>(data_begin_ + tensor.begin));
+    in_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size_bytes()));
+    if (!in_) corrupt("cannot be read");
+    if (!std::ranges::all_of(out, [](float value) { return std::isfinite(value); })) {
+      corrupt(fmt::format("has values in tensor '{}' that are not finite", segment.name));
+    }
+  }
+
+  [[noreturn]] void corrupt(std::string_view why) const {
+    throw CorruptData(fmt::format("[safetensors] {} {}", path_.string(), why));
+  }
+  [[noreturn]] void misfit(std::string_view why) const {
+    throw InvalidArgument(fmt::format("[safetensors] {} {}; give the --model that it was saved of",
+                                      path_.string(), why));
+  }
+
+ private:
+  void read_header(const std::string& text, std::uint64_t data_size) {
+    const Json header = Json::parse(text, nullptr, false);
+    if (!header.is_object()) corrupt("is no safetensors file: its header is no JSON object");
+    for (const auto& [name, entry] : header.items()) {
+      if (name != "__metadata__") tensors_[name] = read_entry(name, entry, data_size);
+    }
+    // The format allows neither gaps nor overlaps, so that a file cannot hide or share anything.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+    for (const auto& [name, tensor] : tensors_) places.emplace_back(tensor.begin, tensor.end);
+    std::ranges::sort(places);
+    std::uint64_t reached = 0;
+    for (const auto& [begin, end] : places) {
+      if (begin != reached) corrupt("has tensors that overlap or leave gaps");
+      reached = end;
+    }
+    if (reached != data_size) {
+      corrupt(fmt::format("has {} bytes of data, and its tensors take {}", data_size, reached));
+    }
+  }
+
+  Tensor read_entry(const std::string& name, const Json& entry, std::uint64_t data_size) const {
+    const auto reject = [&](const char* what) {
+      corrupt(fmt::format("has tensor '{}' with {}", name, what));
+    };
+    const Json empty;
+    const auto field = [&](const char* key) -> const Json& {
+      return entry.is_object() && entry.contains(key) ? entry.at(key) : empty;
+    };
+    Tensor tensor;
+    if (!field("dtype").is_string()) reject("no dtype");
+    tensor.dtype = field("dtype").get<std::string>();
+    if (!field("shape").is_array()) reject("no shape");
+    for (const Json& extent : field("shape")) {
+      if (!natural(extent)) reject("a shape that is none");
+      tensor.shape.push_back(*natural(extent));
+    }
+    const Json& offsets = field("data_offsets");
+    if (!offsets.is_array() || offsets.size() != 2 || !natural(offsets[0]) ||
+        !natural(offsets[1])) {
+      reject("no data_offsets");
+    }
+    tensor.begin = *natural(offsets[0]);
+    tensor.end = *natural(offsets[1]);
+    if (tensor.begin > tensor.end || tensor.end > data_size) reject("data_offsets out of range");
+    const auto count = elements(tensor.shape);
+    if (!count) reject("a shape too large for any file");
+    if (tensor.dtype == "F32" && tensor.end - tensor.begin != 4 * *count) {
+      reject("data_offsets that do not suit its shape");
+    }
+    return tensor;
+  }
+
+  fs::path path_;
+  std::ifstream in_;
+  std::uint64_t data_begin_ = 0;
+  std::map<std::string, Tensor> tensors_;
+};
+
+std::vector<float> read_all(Reader& reader, const Layout& layout) {
+  std::vector<float> values(layout.dim());
+  for (const Segment& segment : layout.segments()) {
+    reader.read(segment, std::span(values).subspan(segment.offset, segment.size));
+  }
+  return values;
+}
+
+bool names(const Layout& layout, const std::string& tensor) {
+  return std::ranges::find(layout.segments(), tensor, &Segment::name) != layout.segments().end();
+}
+
+void add_header(const Layout& layout, std::size_t begin, nlohmann::ordered_json& header) {
+  for (const Segment& segment : layout.segments()) {
+    const std::size_t at = begin + segment.offset;
+    header[segment.name] = {{"dtype", "F32"},
+                            {"shape", segment.shape},
+                            {"data_offsets", {4 * at, 4 * (at + segment.size)}}};
+  }
+}
+
+}  // namespace
+
+void write_safetensors(const fs::path& path, const Layout& layout, std::span<const float> model,
+                       const Layout& buffer_layout, std::span<const float> buffers) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  add_header(layout, 0, header);
+  add_header(buffer_layout, layout.dim(), header);
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');  // the format aligns the data
   const std::uint64_t length = text.size();
@@ -22,7 +197,25 @@ void write_safetensors(const std::filesystem::path& path, const Layout& layout,
   file.write(&length, sizeof length);
   file.write(text);
   file.write(model.data(), model.size_bytes());
+  file.write(buffers.data(), buffers.size_bytes());
   file.commit();
+}
+
+SavedModel read_safetensors(const fs::path& path, const Layout& layout,
+                            const Layout& buffer_layout) {
+  Reader reader(path);
+  SavedModel model;
+  model.parameters = read_all(reader, layout);
+  bool buffers = false;
+  for (const auto& [name, tensor] : reader.tensors()) {
+    if (names(layout, name) || name.ends_with("num_batches_tracked")) continue;
+    if (!names(buffer_layout, name)) {
+      reader.misfit(fmt::format("has tensor '{}', and the model has none of that name", name));
+    }
+    buffers = true;
+  }
+  if (buffers) model.buffers = read_all(reader, buffer_layout);
+  return model;
 }
 
 }  // namespace hearsay::train

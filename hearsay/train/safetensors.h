@@ -2,15 +2,32 @@
 
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "hearsay/core/layout.h"
 
 namespace hearsay::train {
 
 /// Write one model in the safetensors format (8-byte header length, JSON header, raw floats),
-/// tensors named and shaped as the layout's segments, so that any framework can load it. Appears
-/// whole or not at all.
+/// tensors named and shaped as the segments, so that any framework can load it; after the
+/// parameters come the buffers (running statistics). Appears whole or not at all.
 void write_safetensors(const std::filesystem::path& path, const Layout& layout,
-                       std::span<const float> model);
+                       std::span<const float> model, const Layout& buffer_layout = {},
+                       std::span<const float> buffers = {});
+
+/// A model that was read from a file.
+struct SavedModel {
+  std::vector<float> parameters;
+  std::vector<float> buffers;  ///< empty if the file holds none of them
+};
+
+/// Read a model of these layouts. Tensors may stand in any order; `*.num_batches_tracked`, which
+/// PyTorch adds, is passed over.
+///
+/// Throws CorruptData, whatever the bytes, for a file that is no safetensors, and InvalidArgument
+/// for one of another model: the text names the file, the tensor, and both shapes. Nothing is
+/// allocated on the word of the file but its header, which is shorter than the file and 100 MB.
+SavedModel read_safetensors(const std::filesystem::path& path, const Layout& layout,
+                            const Layout& buffer_layout = {});
 
 }  // namespace hearsay::train

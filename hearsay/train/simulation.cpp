@@ -11,16 +11,13 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/engine/objectives.h"
+#include "hearsay/train/init.h"
 
 namespace hearsay::train {
 
 using algorithm::Plan;
 
 namespace {
-
-std::size_t thread_count(std::uint64_t wanted) {
-  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
-}
 
 /// Whether a rate is the same throughout, looked at over a run of a thousand epochs.
 bool is_constant(const LearningRate& rate) {
@@ -29,6 +26,17 @@ bool is_constant(const LearningRate& rate) {
     if (rate.at(epoch, kEpochs) != rate.at(0, kEpochs)) return false;
   }
   return true;
+}
+
+/// The mean over peers of what the objective can tell of each; empty where it cannot.
+std::optional<double> mean_of(std::span<const engine::Score> scores,
+                              std::optional<double> engine::Score::*figure) {
+  double sum = 0;
+  for (const engine::Score& score : scores) {
+    if (!(score.*figure)) return {};
+    sum += *(score.*figure) / static_cast<double>(scores.size());
+  }
+  return sum;
 }
 
 /// A graph that changes every epoch changes every round where an epoch is one round.
@@ -43,6 +51,10 @@ graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t
 
 }  // namespace
 
+std::size_t thread_count(std::uint64_t wanted) {
+  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+}
+
 Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("threads"))) {
   if (config.text("device") != "cpu") {
     throw InvalidArgument(fmt::format("[device] this build knows cpu only, got '{}'; drop --device",
@@ -54,13 +66,17 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
   const std::size_t n = schedule_->peers();
   facts_ = graph::facts_of(*schedule_);
   compressor_ = compress::make_compressor(config.text("compressor"));
-  objective_ = engine::make_objective(config.text("data"), {.peers = n,
-                                                            .first = 0,
-                                                            .rows = n,
-                                                            .seed = seed,
-                                                            .pool = pool_,
-                                                            .partition = config.text("partition"),
-                                                            .batch = config.count("batch")});
+  objective_ =
+      engine::make_objective(config.text("data"), {.peers = n,
+                                                   .first = 0,
+                                                   .rows = n,
+                                                   .seed = seed,
+                                                   .pool = pool_,
+                                                   .model = config.text("model"),
+                                                   .partition = config.text("partition"),
+                                                   .augment = config.text("augment"),
+                                                   .validation = config.fraction("validation"),
+                                                   .batch = config.count("batch")});
   optimizer_ = make_optimizer(config.text("optimizer"), *kernels_, n, layout().dim());
   rate_ = make_learning_rate(config.text("lr"));
   link_ = std::make_unique<Link>(config.text("link"), n, seed);
@@ -96,10 +112,19 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
                     total_rounds(), kMostRounds));
   }
   objective_->initialize(algorithm_->initial());
+  if (config.text("init") != "none") start_from(config.text("init"));
   algorithm_->start();
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::start_from(const std::string& init) {
+  const SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
+  for (std::size_t i = 0; i < peers(); ++i) {
+    kernels_->upload(saved.parameters, algorithm_->initial(), i);
+    if (!saved.buffers.empty()) objective_->set_buffers(i, saved.buffers);
+  }
+}
 
 std::uint64_t Simulation::total_rounds() const {
   return training_rounds_ + algorithm_->final_rounds();
@@ -259,14 +284,16 @@ Metrics Simulation::evaluate() {
   m.loss_of_average = of_average.loss;
   m.accuracy_of_average = of_average.accuracy;
   m.distance_of_average = of_average.distance_to_optimum;
-  double to_optimum = 0;
+  m.validation_loss_of_average = of_average.validation_loss;
+  m.validation_accuracy_of_average = of_average.validation_accuracy;
   for (std::size_t i = 0; i < n; ++i) {
     m.loss += scores[i].loss / count;
     m.divergence += distance[i] / count;
-    to_optimum += scores[i].distance_to_optimum.value_or(0) / count;
     if (scores[i].accuracy) m.accuracy.push_back(*scores[i].accuracy);
   }
-  if (of_average.distance_to_optimum) m.distance_to_optimum = to_optimum;
+  m.distance_to_optimum = mean_of(scores, &engine::Score::distance_to_optimum);
+  m.validation_loss = mean_of(scores, &engine::Score::validation_loss);
+  m.validation_accuracy_mean = mean_of(scores, &engine::Score::validation_accuracy);
   if (!m.accuracy.empty()) {
     m.accuracy_mean = std::accumulate(m.accuracy.begin(), m.accuracy.end(), 0.0) / count;
     m.accuracy_min = *std::ranges::min_element(m.accuracy);

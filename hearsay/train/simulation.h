@@ -21,6 +21,9 @@
 
 namespace hearsay::train {
 
+/// The setting `threads`: 0 is one a core.
+std::size_t thread_count(std::uint64_t wanted);
+
 /// All n peers of a run in one process, round by round.
 ///
 /// Everything that happens is a function of the config: the same config gives bit-identical models
@@ -52,6 +55,7 @@ class Simulation {
 
   std::size_t peers() const { return schedule_->peers(); }
   const Layout& layout() const { return objective_->layout(); }
+  const engine::Objective& objective() const { return *objective_; }
   const algorithm::Algorithm& algorithm() const { return *algorithm_; }
   const graph::Facts& graph() const { return facts_; }
   const backend::Kernels& kernels() const { return *kernels_; }
@@ -68,6 +72,7 @@ class Simulation {
   std::vector<float> average_model() const;
 
  private:
+  void start_from(const std::string& init);
   void gossip(const algorithm::Plan& plan);
   void check_finite(backend::ConstBlock rows, std::string_view what) const;
 

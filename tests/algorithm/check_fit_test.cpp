@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
             "sgp, deep-squeeze, sparse-push, scsp, choco, quant-sgp, dcd, ecd, exact-diffusion, "
             "d2, "
             "nids, extra, gradient-tracking, push-diging, dmsgd, qg-dmsgd, slowmo, pga, local-sgd, "
-            "aga"}));
+            "aga, silent"}));
 
 }  // namespace
 }  // namespace hearsay::algorithm

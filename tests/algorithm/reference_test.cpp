@@ -282,6 +282,8 @@ const std::vector<Case>& cases() {
        [](Matrix x, const auto& W) { return periodic(x, W, 4, false); }},
       {"aga:period=4", "exponential", "identity",  // a constant loss leaves the period alone
        [](Matrix x, const auto& W) { return periodic(x, W, 4, true); }},
+      {"silent", "ring", "identity",
+       [](Matrix x, const auto& W) { return periodic(x, W, kRounds + 1, false); }},
   };
   return all;
 }

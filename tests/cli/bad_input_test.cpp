@@ -122,12 +122,25 @@ const std::vector<Mistake> kNames{
      "topk, randk, qsgd, sign"},
     {"data", with("--data", "digts"),
      "[data] no data is named 'digts' (did you mean 'digits'?); there are consensus, "
-     "least-squares, logistic, digits"},
+     "least-squares, logistic, digits, ..."},
     {"data_with_partition", train({"--data", "digts", "--partition", "iid"}),
      "[data] no data is named 'digts' (did you mean 'digits'?); there are consensus, "
-     "least-squares, logistic, digits"},
-    {"model", with("--model", "resnet20"),
-     "[model] no model is named 'resnet20'; there are logistic"},
+     "least-squares, logistic, digits, ..."},
+    {"model", with("--model", "resnet21"),
+     "[model] no model is named 'resnet21' (did you mean 'resnet20'?); there are logistic, mlp, "
+     "..."},
+    {"augmentation", with("--augment", "crop-flp"),
+     "[augmentation] no augmentation is named 'crop-flp' (did you mean 'crop-flip'?); there are "
+     "none, ..."},
+    {"init", with("--init", "nowhere.safetensors"),
+     "[init] there is no file 'nowhere.safetensors'; give a safetensors file, or none"},
+    {"eval_file",
+     {"eval", "nowhere", "--model", "logistic", "--data", "digits"},
+     "[safetensors] there is no file 'nowhere'"},
+    {"eval_of_no_run",
+     {"eval", "input"},
+     "[eval] input does not lie in the models/ of a run directory; give --model and --data",
+     "x"},
     {"partition", with("--partition", "sqew"),
      "[partition] no partition is named 'sqew' (did you mean 'skew'?); there are iid, skew, "
      "by-label"},
@@ -158,6 +171,11 @@ const std::vector<Mistake> kValues{
     {"epochs_too_many", with("--epochs", "4294967295"),
      "[config] 51539607560 rounds are too many; at most 4294967295 are possible, use fewer "
      "epochs"},
+    {"validation", with("--validation", "1"),
+     "[config] validation must be a number in [0, 1), got '1'"},
+    {"validation_word", with("--validation", "10%"),
+     "[config] validation must be a number in [0, 1), got '10%'"},
+    {"compare", with("--compare", "perhaps"), "[config] compare must be yes or no, got 'perhaps'"},
     {"batch_too_large", with("--batch", "1000000000000"),
      "[config] batch must be a whole number from 0 to 1048576, got '1000000000000'"},
     {"batch_zero", with("--batch", "0"), "[config] batch must be at least 1 for a dataset, got 0"},
@@ -261,6 +279,8 @@ const std::vector<Mistake> kMisfits{
      "sparse-push"},
     {"partition_of_made_up_data", train({"--data", "consensus", "--partition", "iid"}),
      "[consensus] consensus makes its own data and takes no partition; drop --partition"},
+    {"validation_of_made_up_data", train({"--data", "consensus", "--validation", "0.1"}),
+     "[consensus] consensus makes its own data and takes no validation; drop --validation"},
     {"too_few_samples", train({"--data", "least-squares:dim=100,samples=2"}),
      "[least-squares] samples must be at least dim / peers = 100 / 4, got 2"},
 };

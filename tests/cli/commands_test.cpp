@@ -4,10 +4,12 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/version.h"
+#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
+#include "hearsay/model/models.h"
 #include "hearsay/train/learning_rate.h"
 #include "hearsay/train/optimizer.h"
 #include "train/scratch.h"
@@ -41,7 +43,7 @@ TEST_F(Commands, VersionIsOneLine) {
 }
 
 TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
-  expect_all(output({"--help"}), {"train", "graph", "list", "report", "--version"});
+  expect_all(output({"--help"}), {"train", "graph", "list", "report", "eval", "--version"});
   EXPECT_EQ(output({}), output({"--help"}));
   const std::string help = output({"train", "--help"});
   for (const train::Option& option : train::options()) {
@@ -52,13 +54,30 @@ TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
 
 TEST_F(Commands, TrainWithoutArgumentsLearnsTheDigitsWithFewBytes) {
   const std::string said = output({"train"});
-  expect_all(said,
-             {"4 peers on sparse-push:a", "scsp with topk:keep=0.01", "run directory: runs/001\n"});
+  expect_all(said, {"4 peers on sparse-push:a", "scsp with topk:keep=0.01", "\nsilence ", "\nfull ",
+                    "run directory: runs/001\n"});
   EXPECT_EQ(said.find('\r'), std::string::npos) << "no progress bar without a terminal";
   const nlohmann::json summary = train::summary_of(scratch_ / "runs/001");
   EXPECT_GE(summary["accuracy_mean"], 90);
   EXPECT_GT(summary["compression_factor"], 20);
   EXPECT_LT(summary["mass_drift"], 1e-5);
+  const double mean = summary["accuracy_mean"];
+  const auto control = [&](const char* name) {
+    return train::summary_of(scratch_ / "runs/001/compare" / name)["accuracy_mean"].get<double>();
+  };
+  EXPECT_LT(control("silence"), mean - 5) << "talking is worth something";
+  EXPECT_GT(control("full"), mean - 1);
+  EXPECT_TRUE(fs::exists(scratch_ / "runs/001/report.html"));
+}
+
+TEST_F(Commands, TrainComparesIfAskedTo) {
+  const std::string said = output(
+      {"train", "--data", "least-squares", "--rounds", "30", "--compare", "yes", "--out", "run"});
+  expect_all(said, {"\nthis run ", "\nsilence ", "\nfull "});
+  EXPECT_EQ(output({"train", "--data", "least-squares", "--rounds", "30"}).find("silence"),
+            std::string::npos);
+  fs::remove_all(scratch_ / "run/compare/full");
+  expect_all(output({"train", "--resume", "run"}), {"\nthis run ", "\nsilence ", "\nfull "});
 }
 
 TEST_F(Commands, TrainTakesTheNextFreeDirectory) {
@@ -119,7 +138,8 @@ TEST_F(Commands, ListNamesEveryRowOfEveryFamily) {
   expect_rows(output({"list", "partitions"}), data::partition_registry());
   expect_rows(output({"list", "optimizers"}), train::optimizer_registry());
   expect_rows(output({"list", "rates"}), train::learning_rate_registry());
-  expect_all(output({"list", "models"}), {"logistic"});
+  expect_rows(output({"list", "models"}), model::model_registry());
+  expect_rows(output({"list", "augmentations"}), data::augmentation_registry());
   expect_all(output({"list"}), {output({"list", "graphs"}), output({"list", "rates"})});
 }
 
@@ -151,6 +171,9 @@ TEST_F(Commands, ReportComparesRuns) {
                                                              << table;
   expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
                      "global bytes", "divergence"});
+  EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}), table);
+  const std::string page = train::read_text(scratch_ / "both.html");
+  expect_all(page, {"<!DOCTYPE html>", "<h2>dsgd</h2>", "<h2>psgd</h2>", "</html>"});
 }
 
 }  // namespace

@@ -41,7 +41,9 @@ Child::~Child() {
   wait();
 }
 
-void Child::kill() { ::kill(pid_, SIGKILL); }
+void Child::kill() { signal(SIGKILL); }
+
+void Child::signal(int number) { ::kill(pid_, number); }
 
 int Child::wait() {
   int status = 0;

@@ -28,6 +28,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   void kill();
+  void signal(int number);
   int wait();  ///< exit status, or -SIGNAL
 
  private:

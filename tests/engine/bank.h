@@ -19,7 +19,10 @@ struct BankOptions {
   std::size_t rows = 0;  ///< 0: all
   std::uint64_t seed = 7;
   std::size_t threads = 1;
+  std::string model = "logistic";
   std::string partition = "iid";
+  std::string augment = "none";
+  double validation = 0;
   std::size_t batch = 32;
 };
 
@@ -34,7 +37,10 @@ class Bank {
                                          .rows = rows_,
                                          .seed = options.seed,
                                          .pool = pool_,
+                                         .model = options.model,
                                          .partition = options.partition,
+                                         .augment = options.augment,
+                                         .validation = options.validation,
                                          .batch = options.batch})),
         x(rows_ * dim()),
         g(rows_ * dim()),

@@ -83,10 +83,26 @@ TEST(Config, RefusesWhatIsNoCountAndStaysAsItWas) {
   EXPECT_EQ(config.text("graph"), "auto");
 }
 
+TEST(Config, RefusesWhatIsNoFractionAndStaysAsItWas) {
+  Config config;
+  config.set("validation", "0.10");
+  EXPECT_EQ(config.fraction("validation"), 0.1);
+  EXPECT_EQ(config.text("validation"), "0.1");
+  for (const char* bad : {"x", "-0.1", "1", "1.5", "10%", " 0.1", "nan", "inf", "0.1 "}) {
+    EXPECT_EQ(message_of([&] { config.set("validation", bad); }),
+              std::string("[config] validation must be a number in [0, 1), got '") + bad + "'");
+    EXPECT_EQ(config.fraction("validation"), 0.1);
+  }
+  Config copy;
+  copy.read_toml(config.to_toml(), "copy.toml");
+  EXPECT_EQ(copy.fraction("validation"), 0.1);
+}
+
 TEST(Config, NamesTheNearestSettingForAnUnknownOne) {
   const std::string all =
-      "; there are peers, graph, algorithm, compressor, data, model, partition, optimizer, lr, "
-      "epochs, rounds, batch, seed, link, evaluate, checkpoint, device, threads";
+      "; there are peers, graph, algorithm, compressor, data, model, partition, augment, "
+      "validation, init, optimizer, lr, epochs, rounds, batch, seed, link, evaluate, checkpoint, "
+      "device, compare, threads";
   Config config;
   EXPECT_EQ(message_of([&] { config.set("grahp", "ring"); }),
             "[config] there is no setting 'grahp' (did you mean 'graph'?)" + all);
@@ -129,8 +145,9 @@ TEST(ConfigHash, IgnoresExactlyWhatDoesNotChangeResults) {
   EXPECT_EQ(plain.size(), 64u);
   for (const Option& option : options()) {
     Config config;
-    config.set(option.key, "77");
-    const bool ignored = option.key == "threads" || option.key == "checkpoint";
+    config.set(option.key, option.kind == Option::Kind::kFraction ? "0.77" : "77");
+    const bool ignored =
+        option.key == "threads" || option.key == "checkpoint" || option.key == "compare";
     EXPECT_EQ(config.hash() == plain, ignored) << option.key;
   }
 }

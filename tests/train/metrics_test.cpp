@@ -19,8 +19,8 @@ TEST(MetricsLine, LeavesOutWhatAProblemDoesNotHave) {
   EXPECT_EQ(json["round"], 7);
   EXPECT_EQ(json["epoch"], 0.5);
   EXPECT_EQ(json["push_sum_min"], 1);
-  for (const char* key :
-       {"accuracy", "accuracy_mean", "distance_to_optimum", "simulated_seconds"}) {
+  for (const char* key : {"accuracy", "accuracy_mean", "validation_loss",
+                          "validation_accuracy_mean", "distance_to_optimum", "simulated_seconds"}) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
 }
@@ -33,6 +33,9 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   m.accuracy_mean = 50;
   m.accuracy_min = 12.5;
   m.accuracy_max = 87.5;
+  m.validation_loss = 0.25;
+  m.validation_accuracy_mean = 70;
+  m.validation_accuracy_of_average = 75;
   m.distance_to_optimum = 1.0 / 3;
   m.simulated_seconds = 4.25;
   m.traffic.bytes = 0xFFFFFFFFFFFFFFFF;
@@ -43,6 +46,9 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   EXPECT_EQ(json["divergence"].get<double>(), 1e-300);
   EXPECT_EQ(json["accuracy"], (std::vector<double>{12.5, 87.5}));
   EXPECT_EQ(json["accuracy_min"], 12.5);
+  EXPECT_EQ(json["validation_loss"], 0.25);
+  EXPECT_EQ(json["validation_accuracy_mean"], 70);
+  EXPECT_EQ(json["validation_accuracy_of_average"], 75);
   EXPECT_EQ(json["distance_to_optimum"].get<double>(), 1.0 / 3);
   EXPECT_EQ(json["simulated_seconds"], 4.25);
   EXPECT_EQ(json["bytes_total"].get<std::uint64_t>(), 0xFFFFFFFFFFFFFFFF);

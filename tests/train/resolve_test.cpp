@@ -23,12 +23,15 @@ TEST(Resolve, TheDefaultIsTheSparsePushPapersRing) {
   const Config config = resolve(Config());
   EXPECT_EQ(config.text("graph"), "sparse-push:a");
   EXPECT_EQ(config.text("compressor"), "topk:keep=0.01");
-  EXPECT_EQ(config.text("model"), "logistic");
+  EXPECT_EQ(config.text("model"), "cnn");
   EXPECT_EQ(config.text("partition"), "skew:0.8");
+  EXPECT_EQ(config.text("augment"), "none");
+  EXPECT_EQ(config.fraction("validation"), 0);
+  EXPECT_EQ(config.text("init"), "none");
   EXPECT_EQ(config.text("optimizer"), "nesterov:beta=0.9,weight_decay=1e-4");
-  EXPECT_EQ(config.text("lr"), "0.1");
+  EXPECT_EQ(config.text("lr"), "0.05");
   EXPECT_EQ(config.count("peers"), 4u);
-  EXPECT_EQ(config.count("epochs"), 200u);
+  EXPECT_EQ(config.count("epochs"), 125u);
   EXPECT_EQ(config.count("rounds"), 0u);
 }
 
@@ -94,6 +97,32 @@ TEST(Resolve, LeavesWhatWasGiven) {
   EXPECT_EQ(config.count("rounds"), 5u);
 }
 
+TEST(Resolve, GivesEachModelARateItCanBear) {
+  EXPECT_EQ(config_of({{"model", "logistic"}}).text("lr"), "0.1");
+  EXPECT_EQ(config_of({{"model", "resnet:depth=32"}}).text("lr"), "0.1");
+  EXPECT_EQ(config_of({{"model", "mlp"}}).text("lr"), "0.05");
+}
+
+TEST(Resolve, ComparesOnlyWhereNothingThatChangesResultsWasGiven) {
+  EXPECT_EQ(resolve(Config()).text("compare"), "yes");
+  EXPECT_EQ(config_of({{"threads", "2"}, {"checkpoint", "9"}}).text("compare"), "yes");
+  EXPECT_EQ(config_of({{"seed", "1"}}).text("compare"), "no");
+  EXPECT_EQ(config_of({{"seed", "1"}, {"compare", "yes"}}).text("compare"), "yes");
+  EXPECT_EQ(config_of({{"compare", "no"}}).text("compare"), "no");
+}
+
+TEST(Resolve, RecordsTheContentOfTheInitFile) {
+  Scratch scratch;
+  const std::string file = (scratch / "a,b=c.safetensors").string();
+  write_text(file, "abc");
+  const Config config = config_of({{"init", file}});
+  EXPECT_EQ(config.text("init"),
+            file + ",sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(resolve(config).text("init"), config.text("init"));
+  write_text(file, "abd");
+  EXPECT_NE(config_of({{"init", file}}).hash(), config.hash());
+}
+
 TEST(Resolve, RefusesSettingsThatExcludeEachOther) {
   EXPECT_EQ(message_of({{"epochs", "2"}, {"rounds", "3"}}),
             "[config] epochs and rounds are both given; give one of them");
@@ -102,8 +131,18 @@ TEST(Resolve, RefusesSettingsThatExcludeEachOther) {
             "--partition");
   EXPECT_EQ(message_of({{"data", "consensus:dim=3"}, {"model", "logistic"}}),
             "[consensus:dim=3] consensus makes its own data and takes no model; drop --model");
-  EXPECT_EQ(message_of({{"model", "resnet20"}}),
-            "[model] no model is named 'resnet20'; there are logistic");
+  EXPECT_TRUE(message_of({{"model", "resnet21"}})
+                  .starts_with("[model] no model is named 'resnet21' (did you mean 'resnet20'?); "
+                               "there are logistic, "));
+  EXPECT_TRUE(message_of({{"augment", "flip-crop"}})
+                  .starts_with("[augmentation] no augmentation is named 'flip-crop'; there are "
+                               "none, crop-flip, "));
+  EXPECT_EQ(message_of({{"data", "logistic"}, {"validation", "0.1"}}),
+            "[logistic] logistic makes its own data and takes no validation; drop --validation");
+  EXPECT_EQ(message_of({{"init", "nowhere.safetensors"}}),
+            "[init] there is no file 'nowhere.safetensors'; give a safetensors file, or none");
+  EXPECT_EQ(message_of({{"compare", "perhaps"}}),
+            "[config] compare must be yes or no, got 'perhaps'");
   EXPECT_EQ(message_of({{"batch", "0"}}), "[config] batch must be at least 1 for a dataset, got 0");
 }
 

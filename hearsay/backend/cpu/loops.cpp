@@ -48,6 +48,25 @@ void divide(const float* x, float u, float* z, std::size_t n) {
   });
 }
 
+void add(const float* x, const float* y, float* z, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
+  });
+}
+
+void relu(const float* x, float* y, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    hn::StoreU(hn::Max(hn::LoadU(d, x + i), hn::Zero(d)), d, y + i);
+  });
+}
+
+void relu_backward(const float* y, float* dy, std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    const auto positive = hn::Gt(hn::LoadU(d, y + i), hn::Zero(d));
+    hn::StoreU(hn::IfThenElseZero(positive, hn::LoadU(d, dy + i)), d, dy + i);
+  });
+}
+
 void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float* v, float* g,
           std::size_t n) {
   for_each_vector(n, [=](auto d, std::size_t i) {
@@ -131,6 +150,9 @@ HWY_EXPORT(fill);
 HWY_EXPORT(axpy);
 HWY_EXPORT(axpby);
 HWY_EXPORT(divide);
+HWY_EXPORT(add);
+HWY_EXPORT(relu);
+HWY_EXPORT(relu_backward);
 HWY_EXPORT(adam);
 HWY_EXPORT(mix_row);
 HWY_EXPORT(magnitude);
@@ -147,6 +169,13 @@ void axpby(float a, const float* x, float b, float* y, std::size_t n) {
 }
 void divide(const float* x, float u, float* z, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(divide)(x, u, z, n);
+}
+void add(const float* x, const float* y, float* z, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add)(x, y, z, n);
+}
+void relu(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(relu)(x, y, n); }
+void relu_backward(const float* y, float* dy, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(relu_backward)(y, dy, n);
 }
 void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float* v, float* g,
           std::size_t n) {

@@ -14,6 +14,10 @@ void axpy(float a, const float* x, float* y, std::size_t n);            ///< y +
 void axpby(float a, const float* x, float b, float* y, std::size_t n);  ///< y = a x + b y
 void divide(const float* x, float u, float* z, std::size_t n);          ///< z = x / u
 
+void add(const float* x, const float* y, float* z, std::size_t n);  ///< z = x + y
+void relu(const float* x, float* y, std::size_t n);                 ///< y = max(x, 0)
+void relu_backward(const float* y, float* dy, std::size_t n);       ///< dy = 0 where y <= 0
+
 /// m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; g = (m / c1) / (sqrt(v / c2) + epsilon).
 void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float* v, float* g,
           std::size_t n);

@@ -1,0 +1,63 @@
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "hearsay/core/error.h"
+#include "hearsay/train/evaluation.h"
+
+namespace hearsay::cli {
+
+namespace {
+
+struct Options {
+  std::string file, model, data, threads;
+};
+
+int eval_command(const Options& options) {
+  train::Config config = train::settings_of_export(options.file);
+  const bool of_a_run = config.given("data");
+  if (!of_a_run && (options.model.empty() || options.data.empty())) {
+    throw InvalidArgument(fmt::format(
+        "[eval] {} does not lie in the models/ of a run directory; give --model and --data",
+        options.file));
+  }
+  if (!options.model.empty()) config.set("model", options.model);
+  if (!options.data.empty()) config.set("data", options.data);
+  if (!options.threads.empty()) config.set("threads", options.threads);
+  if (!of_a_run) config = train::resolve(config);
+
+  const train::Evaluation evaluation = train::evaluate_file(options.file, config);
+  const engine::Score& score = evaluation.score;
+  const auto line = [](const char* name, const std::optional<double>& value, const char* unit) {
+    if (value) fmt::print("{:<22} {:.6g}{}\n", name, *value, unit);
+  };
+  fmt::print("{} on {}: {} parameters{}\n", config.text("model"), config.text("data"),
+             evaluation.parameters,
+             evaluation.estimated ? ", running statistics estimated on training samples" : "");
+  line("accuracy", score.accuracy, " %");
+  line("loss", score.loss, "");
+  line("validation accuracy", score.validation_accuracy, " %");
+  line("validation loss", score.validation_loss, "");
+  line("distance to optimum", score.distance_to_optimum, "");
+  return 0;
+}
+
+}  // namespace
+
+Action add_eval(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("eval", "Score a saved model on test data");
+  auto options = std::make_shared<Options>();
+  command->add_option("file", options->file, "a model that was exported, by hearsay or elsewhere")
+      ->required()
+      ->type_name("MODEL.safetensors");
+  command->add_option("--model", options->model, "what it is; default: that of its run directory")
+      ->type_name("SPEC");
+  command->add_option("--data", options->data, "dataset; default: that of its run directory")
+      ->type_name("SPEC");
+  command->add_option("--threads", options->threads, "worker threads; 0: one a core")
+      ->type_name("K");
+  return [options] { return eval_command(*options); };
+}
+
+}  // namespace hearsay::cli

@@ -1,0 +1,269 @@
+#include "hearsay/backend/cpu/normalize.h"
+
+// clang-format off: the order matters to Highway
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hearsay/backend/cpu/normalize.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace hearsay::backend::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// body(d, n, c, at) for every sample n and every vector of channels from c on: its pixels lie at
+/// at, at + block, at + 2 block, ...
+template <class Body>
+HWY_INLINE void for_each_run(const Tiles& tiles, const Body& body) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t blocks = tiles.blocks();
+  for (std::size_t n = 0; n < tiles.samples; ++n) {
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const std::size_t start = (n * blocks + k) * tiles.pixels * tiles.block;
+      std::size_t i = 0;
+      for (; i + lanes <= tiles.block; i += lanes) body(d, n, k * tiles.block + i, start + i);
+      for (; i < tiles.block; ++i) body(one, n, k * tiles.block + i, start + i);
+    }
+  }
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const PerChannel& values, std::size_t n, std::size_t c) {
+  return hn::LoadU(d, values.data + n * values.stride + c);
+}
+
+/// s(t) = 1 / (1 + exp(-t)).
+template <class D>
+HWY_INLINE hn::Vec<D> logistic(D d, hn::Vec<D> t) {
+  const auto one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(t))));
+}
+
+void moments(const float* x, const Tiles& tiles, float* mean, float* square) {
+  const std::size_t width = tiles.padded_channels();
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+    // Sums of what differs from the first pixel: no cancellation where the mean is large.
+    const float* p = x + at;
+    const auto shift = hn::LoadU(d, p);
+    auto s0 = hn::Zero(d), s1 = s0, q0 = s0, q1 = s0;
+    std::size_t i = 0;
+    for (; i + 2 <= tiles.pixels; i += 2, p += 2 * tiles.block) {
+      const auto a = hn::Sub(hn::LoadU(d, p), shift);
+      const auto b = hn::Sub(hn::LoadU(d, p + tiles.block), shift);
+      s0 = hn::Add(s0, a);
+      s1 = hn::Add(s1, b);
+      q0 = hn::MulAdd(a, a, q0);
+      q1 = hn::MulAdd(b, b, q1);
+    }
+    if (i < tiles.pixels) {
+      const auto a = hn::Sub(hn::LoadU(d, p), shift);
+      s0 = hn::Add(s0, a);
+      q0 = hn::MulAdd(a, a, q0);
+    }
+    const auto sum = hn::Add(s0, s1);
+    const auto apart = hn::Mul(sum, hn::Set(d, 1.0f / static_cast<float>(tiles.pixels)));
+    hn::StoreU(hn::Add(shift, apart), d, mean + n * width + c);
+    const auto spread = hn::NegMulAdd(sum, apart, hn::Add(q0, q1));
+    hn::StoreU(hn::Max(spread, hn::Zero(d)), d, square + n * width + c);
+  });
+}
+
+void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel offset,
+            const float* residual, bool relu, float* y) {
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+    const auto a = load(d, scale, n, c);
+    const auto b = load(d, offset, n, c);
+    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);
+    const std::size_t end = at + tiles.pixels * tiles.block;
+    if (residual == nullptr) {
+      for (std::size_t i = at; i < end; i += tiles.block) {
+        hn::StoreU(hn::Max(hn::MulAdd(a, hn::LoadU(d, x + i), b), low), d, y + i);
+      }
+    } else {
+      for (std::size_t i = at; i < end; i += tiles.block) {
+        const auto sum = hn::Add(hn::MulAdd(a, hn::LoadU(d, x + i), b), hn::LoadU(d, residual + i));
+        hn::StoreU(hn::Max(sum, low), d, y + i);
+      }
+    }
+  });
+}
+
+void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
+                 const float* also, float* g, float* sum, float* product) {
+  const std::size_t width = tiles.padded_channels();
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+    const auto middle = load(d, centre, n, c);
+    const auto zero = hn::Zero(d);
+    auto s = zero, q = zero;
+    const std::size_t end = at + tiles.pixels * tiles.block;
+    const auto pass = [&](const auto& gradient, const auto& positive) HWY_ATTR {
+      for (std::size_t i = at; i < end; i += tiles.block) {
+        const auto value = hn::LoadU(d, x + i);
+        const auto kept = positive(gradient(i), value, i);
+        s = hn::Add(s, kept);
+        q = hn::MulAdd(kept, hn::Sub(value, middle), q);
+        hn::StoreU(kept, d, g + i);
+      }
+    };
+    const auto all = [&](auto v, auto, std::size_t) HWY_ATTR { return v; };
+    const auto by_output = [&](auto v, auto, std::size_t i) HWY_ATTR {
+      return hn::IfThenElseZero(hn::Gt(hn::LoadU(d, output.y + i), zero), v);
+    };
+    const auto a = output.relu && !output.y ? load(d, output.scale, n, c) : zero;
+    const auto b = output.relu && !output.y ? load(d, output.offset, n, c) : zero;
+    const auto by_input = [&](auto v, auto value, std::size_t) HWY_ATTR {
+      return hn::IfThenElseZero(hn::Gt(hn::MulAdd(a, value, b), zero), v);
+    };
+    const auto single = [&](std::size_t i) HWY_ATTR { return hn::LoadU(d, g + i); };
+    const auto both = [&](std::size_t i)
+                          HWY_ATTR { return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, also + i)); };
+    const auto choose = [&](const auto& gradient) HWY_ATTR {
+      if (!output.relu) {
+        pass(gradient, all);
+      } else if (output.y) {
+        pass(gradient, by_output);
+      } else {
+        pass(gradient, by_input);
+      }
+    };
+    if (also) {
+      choose(both);
+    } else {
+      choose(single);
+    }
+    hn::StoreU(s, d, sum + n * width + c);
+    hn::StoreU(q, d, product + n * width + c);
+  });
+}
+
+void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
+                     PerChannel c, float* dx) {
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t channel, std::size_t at) {
+    const auto ka = load(d, a, n, channel);
+    const auto kb = load(d, b, n, channel);
+    const auto kc = load(d, c, n, channel);
+    const std::size_t end = at + tiles.pixels * tiles.block;
+    for (std::size_t i = at; i < end; i += tiles.block) {
+      const auto rest = hn::MulAdd(kb, hn::LoadU(d, x + i), kc);
+      hn::StoreU(hn::MulAdd(ka, hn::LoadU(d, g + i), rest), d, dx + i);
+    }
+  });
+}
+
+void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, PerChannel offset,
+         const float* residual, float* y) {
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+    const auto kv = load(d, v, n, c);
+    const auto a = load(d, scale, n, c);
+    const auto b = load(d, offset, n, c);
+    const std::size_t end = at + tiles.pixels * tiles.block;
+    for (std::size_t i = at; i < end; i += tiles.block) {
+      const auto value = hn::LoadU(d, x + i);
+      const auto h = hn::Mul(value, logistic(d, hn::Mul(kv, value)));
+      const auto rest = residual ? hn::Add(b, hn::LoadU(d, residual + i)) : b;
+      hn::StoreU(hn::MulAdd(a, h, rest), d, y + i);
+    }
+  });
+}
+
+void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
+              float* product, float* slope) {
+  const std::size_t width = tiles.padded_channels();
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+    const auto kv = load(d, v, n, c);
+    auto s = hn::Zero(d), q = s, r = s;
+    const std::size_t end = at + tiles.pixels * tiles.block;
+    for (std::size_t i = at; i < end; i += tiles.block) {
+      const auto value = hn::LoadU(d, x + i);
+      const auto gradient = hn::LoadU(d, g + i);
+      const auto logit = logistic(d, hn::Mul(kv, value));
+      const auto gh = hn::Mul(gradient, hn::Mul(value, logit));
+      s = hn::Add(s, gradient);
+      q = hn::Add(q, gh);
+      r = hn::MulAdd(gh, hn::NegMulAdd(value, logit, value), r);  // dh/dv = x^2 s (1 - s)
+    }
+    hn::StoreU(s, d, sum + n * width + c);
+    hn::StoreU(q, d, product + n * width + c);
+    hn::StoreU(r, d, slope + n * width + c);
+  });
+}
+
+void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
+                  PerChannel b, PerChannel c, float* dx) {
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t channel, std::size_t at) {
+    const auto kv = load(d, v, n, channel);
+    const auto ka = load(d, a, n, channel);
+    const auto kb = load(d, b, n, channel);
+    const auto kc = load(d, c, n, channel);
+    const std::size_t end = at + tiles.pixels * tiles.block;
+    for (std::size_t i = at; i < end; i += tiles.block) {
+      const auto value = hn::LoadU(d, x + i);
+      const auto t = hn::Mul(kv, value);
+      const auto logit = logistic(d, t);
+      const auto slope = hn::MulAdd(hn::NegMulAdd(logit, logit, logit), t, logit);  // dh/dx
+      const auto rest = hn::MulAdd(kb, value, kc);
+      hn::StoreU(hn::MulAdd(hn::Mul(ka, slope), hn::LoadU(d, g + i), rest), d, dx + i);
+    }
+  });
+}
+
+}  // namespace hearsay::backend::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hearsay::backend::cpu {
+
+HWY_EXPORT(moments);
+HWY_EXPORT(affine);
+HWY_EXPORT(affine_sums);
+HWY_EXPORT(affine_backward);
+HWY_EXPORT(evo);
+HWY_EXPORT(evo_sums);
+HWY_EXPORT(evo_backward);
+
+void moments(const float* x, const Tiles& tiles, float* mean, float* square) {
+  HWY_DYNAMIC_DISPATCH(moments)(x, tiles, mean, square);
+}
+void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel offset,
+            const float* residual, bool relu, float* y) {
+  HWY_DYNAMIC_DISPATCH(affine)(x, tiles, scale, offset, residual, relu, y);
+}
+void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
+                 const float* also, float* g, float* sum, float* product) {
+  HWY_DYNAMIC_DISPATCH(affine_sums)(x, tiles, centre, output, also, g, sum, product);
+}
+void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
+                     PerChannel c, float* dx) {
+  HWY_DYNAMIC_DISPATCH(affine_backward)(g, x, tiles, a, b, c, dx);
+}
+void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, PerChannel offset,
+         const float* residual, float* y) {
+  HWY_DYNAMIC_DISPATCH(evo)(x, tiles, v, scale, offset, residual, y);
+}
+void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
+              float* product, float* slope) {
+  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, v, sum, product, slope);
+}
+void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
+                  PerChannel b, PerChannel c, float* dx) {
+  HWY_DYNAMIC_DISPATCH(evo_backward)(g, x, tiles, v, a, b, c, dx);
+}
+
+void clear_padding(float* x, const Tiles& tiles) {
+  const std::size_t spare = tiles.padded_channels() - tiles.channels;
+  if (spare == 0) return;
+  const std::size_t last = tiles.blocks() - 1;
+  for (std::size_t n = 0; n < tiles.samples; ++n) {
+    float* block = x + (n * tiles.blocks() + last) * tiles.pixels * tiles.block;
+    for (std::size_t p = 0; p < tiles.pixels; ++p) {
+      for (std::size_t i = tiles.block - spare; i < tiles.block; ++i)
+        block[p * tiles.block + i] = 0;
+    }
+  }
+}
+
+}  // namespace hearsay::backend::cpu
+#endif  // HWY_ONCE

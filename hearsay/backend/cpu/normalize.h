@@ -1,0 +1,49 @@
+#pragma once
+
+#include "hearsay/backend/cpu/tiles.h"
+
+/// The vector loops of batch, group and EvoNorm over a batch of activations, serial. Whatever the
+/// norm, its statistics and gradients are sums over the pixels of one channel of one sample; the
+/// caller combines those few numbers (in double) and hands back coefficients a channel.
+///
+/// Sums have one entry a sample and padded channel, [n * padded_channels + c].
+namespace hearsay::backend::cpu {
+
+/// mean = the mean over pixels of x; square = the sum of (x - mean)^2.
+void moments(const float* x, const Tiles& tiles, float* mean, float* square);
+
+/// y = scale x + offset (+ residual), then max(., 0) if `relu`. y may be x.
+void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel offset,
+            const float* residual, bool relu, float* y);
+
+/// The way back through `affine`. g, the gradient of y, becomes g + also where y > 0 (everywhere
+/// without relu), else 0; `also` may be null. sum = the sum over pixels of g, product = of
+/// g (x - centre). Without `y`, its sign is found from x, scale and offset.
+struct AffineOutput {
+  bool relu = false;
+  const float* y = nullptr;
+  PerChannel scale{}, offset{};
+};
+void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
+                 const float* also, float* g, float* sum, float* product);
+
+/// dx = a g + b x + c. dx may be g.
+void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
+                     PerChannel c, float* dx);
+
+/// y = scale x s(v x) + offset (+ residual), with s the logistic function.
+void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, PerChannel offset,
+         const float* residual, float* y);
+
+/// With h = x s(v x): the sums over pixels of g, g h and g dh/dv.
+void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
+              float* product, float* slope);
+
+/// dx = a g dh/dx + b x + c. dx may be g.
+void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
+                  PerChannel b, PerChannel c, float* dx);
+
+/// Set the channels that only fill up the last block to zero.
+void clear_padding(float* x, const Tiles& tiles);
+
+}  // namespace hearsay::backend::cpu

@@ -1,0 +1,243 @@
+#include "hearsay/engine/classifier.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <mutex>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/engine/batches.h"
+#include "hearsay/engine/plan.h"
+
+namespace hearsay::engine {
+
+namespace {
+
+/// What one thread computes with.
+struct Worker {
+  std::unique_ptr<Plan> plan;
+  std::vector<std::uint32_t> samples;  ///< of a batch
+  std::vector<std::uint16_t> labels;
+  std::vector<float> logits;
+};
+
+/// Workers that nobody uses now. There are never more than calls that run at once.
+class IdleWorkers {
+ public:
+  IdleWorkers(const model::Network& network, std::size_t batch) : network_(network), batch_(batch) {
+    give(make());  // what cannot be compiled fails here, before the first round
+  }
+
+  /// Calls body with a worker of its own.
+  template <class Body>
+  auto with_one(const Body& body) {
+    struct Loan {
+      explicit Loan(IdleWorkers& owner) : from(owner), worker(owner.take()) {}
+      ~Loan() { from.give(std::move(worker)); }
+      Loan(const Loan&) = delete;
+      Loan& operator=(const Loan&) = delete;
+      IdleWorkers& from;
+      std::unique_ptr<Worker> worker;
+    } loan(*this);
+    return body(*loan.worker);
+  }
+
+ private:
+  std::unique_ptr<Worker> make() const {
+    auto worker = std::make_unique<Worker>();
+    worker->plan = make_cpu_plan(network_, batch_);
+    worker->samples.resize(batch_);
+    worker->labels.resize(batch_);
+    worker->logits.resize(batch_ * network_.classes());
+    return worker;
+  }
+  std::unique_ptr<Worker> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto worker = std::move(idle_.back());
+        idle_.pop_back();
+        return worker;
+      }
+    }
+    return make();
+  }
+  void give(std::unique_ptr<Worker> worker) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+  }
+
+  const model::Network& network_;
+  std::size_t batch_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_;
+};
+
+/// -ln softmax(row)[label], and whether the label has the largest entry (the first of equals).
+struct Verdict {
+  double loss;
+  bool right;
+};
+Verdict judge(std::span<const float> row, std::size_t label) {
+  const auto best = std::ranges::max_element(row);
+  const double most = static_cast<double>(*best);
+  double sum = 0;
+  for (float logit : row) sum += std::exp(static_cast<double>(logit) - most);
+  return {.loss = std::log(sum) + most - static_cast<double>(row[label]),
+          .right = static_cast<std::size_t>(best - row.begin()) == label};
+}
+
+class Classifier final : public Objective {
+ public:
+  Classifier(std::shared_ptr<const data::Dataset> dataset, data::Partition parts,
+             model::Network network, std::unique_ptr<data::Augmentation> augmentation,
+             const ObjectiveContext& context)
+      : dataset_(std::move(dataset)),
+        parts_(std::move(parts)),
+        network_(std::move(network)),
+        augmentation_(std::move(augmentation)),
+        first_(context.first),
+        rows_(context.rows),
+        seed_(context.seed),
+        pool_(context.pool),
+        batches_(context.seed, context.first, context.rows, parts_.front().size(), context.batch),
+        workers_(network_, context.batch) {
+    if (const std::size_t dim = network_.buffers().dim(); dim > 0) {
+      buffers_ = backend::Array(new float[rows_ * dim], rows_, dim, [](float* p) { delete[] p; });
+      for (std::size_t i = 0; i < rows_; ++i) network_.initialize_buffers(buffers_.row(i));
+    }
+  }
+
+  const Layout& layout() const override { return network_.layout(); }
+  std::uint64_t rounds_per_epoch() const override { return batches_.rounds_per_epoch(); }
+  std::size_t batch() const override { return batches_.batch(); }
+
+  void initialize(backend::Block x) const override {
+    for (std::size_t i = 0; i < x.rows; ++i) network_.initialize(seed_, x.row(i));
+  }
+
+  void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
+                 std::span<double> losses) override {
+    pool_.run(at.rows, [&](std::size_t i) {
+      const auto peer = static_cast<std::uint32_t>(first_ + i);
+      workers_.with_one([&](Worker& worker) {
+        batches_.read(i, round, worker.samples);
+        const Random augment(seed_, Purpose::kAugment, peer, round);
+        for (std::size_t k = 0; k < batch(); ++k) {
+          const std::uint32_t sample = parts_[peer][worker.samples[k]];
+          worker.labels[k] = dataset_->train.labels[sample];
+          augmentation_->read(*dataset_, dataset_->train, sample, augment, k, image(worker, k));
+        }
+        losses[i] =
+            worker.plan->gradient(at.row(i), own_buffers(i), worker.labels,
+                                  Random(seed_, Purpose::kDropout, peer, round), out.row(i));
+      });
+    });
+  }
+
+  const Layout& buffer_layout() const override { return network_.buffers(); }
+  std::span<const float> buffers(std::size_t row) const override { return own_buffers(row); }
+  void set_buffers(std::size_t row, std::span<const float> values) override {
+    std::ranges::copy(values, own_buffers(row).begin());
+  }
+
+  std::vector<float> estimate_buffers(std::span<const float> model) const override {
+    constexpr std::size_t kBatches = 64;
+    std::vector<float> estimate(network_.buffers().dim());
+    if (estimate.empty()) return estimate;
+    network_.initialize_buffers(estimate);
+    workers_.with_one([&](Worker& worker) {
+      for (std::size_t k = 0; k < kBatches; ++k) {
+        Random random(seed_, Purpose::kShuffle, ~std::uint32_t{0}, static_cast<std::uint32_t>(k));
+        for (std::size_t slot = 0; slot < batch(); ++slot) {
+          // Every batch holds samples of all peers, so that skewed ones give the common statistics.
+          const auto& part = parts_[first_ + (k * batch() + slot) % rows_];
+          data::read_sample(*dataset_, dataset_->train, part[random.below(part.size())],
+                            image(worker, slot));
+        }
+        worker.plan->observe(model, estimate, 1 / static_cast<double>(k + 1));
+      }
+    });
+    return estimate;
+  }
+
+  Score evaluate(std::span<const float> model, std::span<const float> buffers) const override {
+    assert(model.size() == layout().dim() && buffers.size() == buffer_layout().dim());
+    Score score;
+    workers_.with_one([&](Worker& worker) {
+      const Verdicts test = evaluate_on(dataset_->test, worker, model, buffers);
+      score.loss = test.loss;
+      score.accuracy = test.accuracy;
+      if (dataset_->validation.size() == 0) return;
+      const Verdicts held_out = evaluate_on(dataset_->validation, worker, model, buffers);
+      score.validation_loss = held_out.loss;
+      score.validation_accuracy = held_out.accuracy;
+    });
+    return score;
+  }
+
+  std::vector<std::vector<std::size_t>> class_counts() const override {
+    return data::class_counts(parts_, dataset_->train.labels, dataset_->classes);
+  }
+
+  void state(backend::StateList& list) override { list.per_peer("buffers", buffers_); }
+
+ private:
+  struct Verdicts {
+    double loss, accuracy;
+  };
+
+  Verdicts evaluate_on(const data::Samples& samples, Worker& worker, std::span<const float> model,
+                       std::span<const float> buffers) const {
+    const std::size_t classes = network_.classes();
+    double loss = 0;
+    std::size_t right = 0;
+    for (std::size_t begin = 0; begin < samples.size(); begin += batch()) {
+      const std::size_t count = std::min(batch(), samples.size() - begin);
+      for (std::size_t k = 0; k < batch(); ++k) {  // a batch that is not full repeats its last
+        data::read_sample(*dataset_, samples, begin + std::min(k, count - 1), image(worker, k));
+      }
+      worker.plan->logits(model, buffers, worker.logits);
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::span<const float> row(worker.logits.data() + k * classes, classes);
+        const Verdict verdict = judge(row, samples.labels[begin + k]);
+        loss += verdict.loss;
+        right += verdict.right;
+      }
+    }
+    const auto count = static_cast<double>(samples.size());
+    return {loss / count, 100 * static_cast<double>(right) / count};
+  }
+
+  std::span<float> image(Worker& worker, std::size_t k) const {
+    return worker.plan->images().subspan(k * dataset_->features(), dataset_->features());
+  }
+  std::span<float> own_buffers(std::size_t row) const {
+    return buffers_.empty() ? std::span<float>() : buffers_.row(row);
+  }
+
+  std::shared_ptr<const data::Dataset> dataset_;
+  data::Partition parts_;
+  model::Network network_;
+  std::unique_ptr<data::Augmentation> augmentation_;
+  std::size_t first_, rows_;
+  std::uint64_t seed_;
+  ThreadPool& pool_;
+  Batches batches_;
+  mutable IdleWorkers workers_;
+  backend::Array buffers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_classifier(std::shared_ptr<const data::Dataset> dataset,
+                                           data::Partition parts, model::Network network,
+                                           std::unique_ptr<data::Augmentation> augmentation,
+                                           const ObjectiveContext& context) {
+  if (context.batch == 0) throw InvalidArgument("[batch] must be at least 1, got 0");
+  return std::make_unique<Classifier>(std::move(dataset), std::move(parts), std::move(network),
+                                      std::move(augmentation), context);
+}
+
+}  // namespace hearsay::engine

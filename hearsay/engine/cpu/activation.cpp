@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "hearsay/backend/cpu/normalize.h"
+#include "hearsay/engine/cpu/step.h"
+
+namespace hearsay::engine::cpu {
+
+namespace {
+
+struct Relu {
+  static constexpr bool kFromOutput = true;
+  static float value(float x) { return std::max(x, 0.0f); }
+  static float slope(float y) { return y > 0 ? 1.0f : 0.0f; }
+};
+
+struct HardSigmoid {
+  static constexpr bool kFromOutput = false;
+  static float value(float x) { return std::clamp((x + 3.0f) / 6.0f, 0.0f, 1.0f); }
+  static float slope(float x) { return x > -3.0f && x < 3.0f ? 1.0f / 6.0f : 0.0f; }
+};
+
+struct Gelu {
+  static constexpr bool kFromOutput = false;
+  static float normal_cdf(float x) {
+    return 0.5f * std::erfc(-x * std::numbers::sqrt2_v<float> / 2);
+  }
+  static float value(float x) { return x * normal_cdf(x); }
+  static float slope(float x) {
+    constexpr float kDensity = std::numbers::inv_sqrtpi_v<float> / std::numbers::sqrt2_v<float>;
+    return normal_cdf(x) + x * kDensity * std::exp(-0.5f * x * x);
+  }
+};
+
+/// y = value(x), entry by entry; the slope is found from the output where that is enough.
+template <class Function>
+class ActivationStep final : public Step {
+ public:
+  explicit ActivationStep(const Site& site) : site_(site) {}
+
+  Demands demands() const override {
+    return {.input_in_backward = !Function::kFromOutput,
+            .output_in_backward = Function::kFromOutput,
+            .scratch_bytes = 0};
+  }
+
+  void forward(const Call&, std::byte*) override {
+    const float* x = site_.x->data;
+    std::transform(x, x + site_.x->tiles.size(), site_.y->data, Function::value);
+    backend::cpu::clear_padding(site_.y->data, site_.y->tiles);
+  }
+
+  void backward(const Call&, std::byte*) override {
+    if (!site_.x->wants_gradient()) return;
+    const float* g = site_.y->collect();
+    const float* from = Function::kFromOutput ? site_.y->data : site_.x->data;
+    std::transform(g, g + site_.y->tiles.size(), from, site_.x->next_gradient(),
+                   [](float gradient, float at) { return gradient * Function::slope(at); });
+  }
+
+ private:
+  Site site_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_relu(const Site& site) {
+  return std::make_unique<ActivationStep<Relu>>(site);
+}
+std::unique_ptr<Step> make_hard_sigmoid(const Site& site) {
+  return std::make_unique<ActivationStep<HardSigmoid>>(site);
+}
+std::unique_ptr<Step> make_gelu(const Site& site) {
+  return std::make_unique<ActivationStep<Gelu>>(site);
+}
+
+}  // namespace hearsay::engine::cpu

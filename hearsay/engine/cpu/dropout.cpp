@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <array>
+
+#include "hearsay/engine/cpu/step.h"
+
+namespace hearsay::engine::cpu {
+
+namespace {
+
+/// What is dropped is a function of the call's random stream, so it is found anew on the way back.
+/// Entry j of sample n, of an operation with index o, reads word 2^40 o + n features + j.
+class DropoutStep final : public Step {
+ public:
+  DropoutStep(double rate, const Site& site)
+      : site_(site),
+        rate_(static_cast<float>(rate)),
+        keep_scale_(static_cast<float>(1 / (1 - rate))) {}
+
+  void forward(const Call& call, std::byte*) override { drop(call, site_.x->data, site_.y->data); }
+
+  void backward(const Call& call, std::byte*) override {
+    if (!site_.x->wants_gradient()) return;
+    const float* g = site_.y->collect();
+    drop(call, g, site_.x->next_gradient());
+  }
+
+ private:
+  void drop(const Call& call, const float* from, float* to) const {
+    const auto& tiles = site_.x->tiles;
+    std::copy_n(from, tiles.size(), to);
+    if (!call.training || call.random == nullptr) return;
+    std::uint64_t word = site_.index << 40;
+    std::array<std::uint32_t, 4> words{};
+    for (std::size_t n = 0; n < tiles.samples; ++n) {
+      for (std::size_t c = 0; c < tiles.channels; ++c) {
+        for (std::size_t p = 0; p < tiles.pixels; ++p, ++word) {
+          if (word % 4 == 0) words = call.random->words(word / 4);
+          const std::size_t at = tiles.at(n, c, p);
+          to[at] = to_unit_float(words[word % 4]) < rate_ ? 0.0f : to[at] * keep_scale_;
+        }
+      }
+    }
+  }
+
+  Site site_;
+  float rate_, keep_scale_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_dropout(const model::Dropout& dropout, const Site& site) {
+  return std::make_unique<DropoutStep>(dropout.rate, site);
+}
+
+}  // namespace hearsay::engine::cpu

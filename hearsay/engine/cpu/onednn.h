@@ -1,0 +1,87 @@
+#pragma once
+
+#include <algorithm>
+
+#include <dnnl.hpp>
+
+#include "hearsay/engine/cpu/tensor.h"
+
+// The two functions of OpenMP that are needed, declared here: not every compiler brings omp.h, and
+// its flag would thread other libraries' loops too.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int count);
+
+/// What the steps that call oneDNN share.
+namespace hearsay::engine::cpu {
+
+inline const dnnl::engine& device() {
+  static const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
+  return kEngine;
+}
+
+/// While it lives, oneDNN works on the calling thread alone: peers run in parallel, not their
+/// steps.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+inline bool has_avx512() {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());  // a set of bits
+  const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return (isa & wanted) == wanted;
+}
+
+/// Channels in a block of the layouts that oneDNN's convolutions prefer on this machine.
+inline std::size_t preferred_block() { return has_avx512() ? 16 : 8; }
+
+inline dnnl::memory::dim dim(std::size_t value) { return static_cast<dnnl::memory::dim>(value); }
+
+inline dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag) {
+  return {dims, dnnl::memory::data_type::f32, tag};
+}
+
+/// A batch of activations as oneDNN describes it.
+inline dnnl::memory::desc describe(const Tensor& t) {
+  using Tag = dnnl::memory::format_tag;
+  const Tag tag = t.tiles.block == 16 ? Tag::nChw16c : t.tiles.block == 8 ? Tag::nChw8c : Tag::nchw;
+  return plain_desc(
+      {dim(t.tiles.samples), dim(t.shape.channels), dim(t.shape.height), dim(t.shape.width)}, tag);
+}
+
+/// Scratch and intermediate memory is handed in by the caller of a primitive, not kept by it.
+inline dnnl::primitive_attr caller_scratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+inline dnnl::memory unbound(const dnnl::memory::desc& desc) { return {desc, device(), nullptr}; }
+
+/// oneDNN does not write through the handles of inputs.
+inline void bind(dnnl::memory& memory, const void* data) {
+  memory.set_data_handle(const_cast<void*>(data));
+}
+
+/// Hands out parts of a step's scratch, each at a cache line.
+class ScratchCursor {
+ public:
+  explicit ScratchCursor(std::byte* at) : at_(at) {}
+  float* take(std::size_t bytes) {
+    std::byte* part = at_;
+    at_ += round_up(bytes);
+    return reinterpret_cast<float*>(part);
+  }
+  static std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+ private:
+  std::byte* at_;
+};
+
+}  // namespace hearsay::engine::cpu

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "hearsay/model/families.h"
+
+namespace hearsay::model {
+
+/// How the residual networks of resnet.cpp and resnet18.cpp differ below the block.
+struct ResidualStyle {
+  Norm norm = Norm::kBatch;
+  bool projects = true;  ///< shortcut B: 1x1 convolution and norm. Not: A, subsample and pad zeros
+  std::string shortcut = "shortcut";  ///< what the projection is called in tensor names
+
+  /// k x k, padded so that only the stride shrinks the image. Without a norm it has a bias.
+  Conv2d convolution(std::size_t out, std::size_t kernel, std::size_t stride) const {
+    return {.out = out,
+            .kernel = kernel,
+            .stride = stride,
+            .padding = kernel / 2,
+            .bias = norm == Norm::kNone,
+            .start = Start::kFanOut};
+  }
+};
+
+/// The basic block of He et al. 2016:  y = relu(N(conv(relu(N(conv(x))))) + shortcut(x)), N the
+/// norm. Where N activates (activates(norm)), both relus go, and a projection is activated too.
+Value add_basic_block(Network& net, const std::string& name, const ResidualStyle& style,
+                      std::size_t out, std::size_t stride, Value x);
+
+}  // namespace hearsay::model

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/train/config.h"
+#include "hearsay/train/run.h"
+
+namespace hearsay::train {
+
+/// What talking is worth, and what compression costs: the run of `config` (resolved) once more with
+/// other talk, all else the same.
+///
+///   silence   algorithm `silent`: no peer ever hears of another
+///   full      algorithm `sgp`: every float over every edge
+struct Control {
+  std::string_view name;
+  Config config;
+};
+std::vector<Control> controls(const Config& config);
+
+/// Whether the run in `out` is to be compared: `compare = yes` in its config.toml.
+bool wants_controls(const std::filesystem::path& out);
+
+/// Train the controls of the run in `out` into OUT/compare/NAME. Those that are finished stay as
+/// they are, those begun go on. `threads` > 0 overrides the setting. Returns false if the observer
+/// asked to stop.
+bool run_controls(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
+
+}  // namespace hearsay::train

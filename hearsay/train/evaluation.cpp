@@ -1,0 +1,49 @@
+#include "hearsay/train/evaluation.h"
+
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/engine/objectives.h"
+#include "hearsay/train/durable_file.h"
+#include "hearsay/train/safetensors.h"
+#include "hearsay/train/simulation.h"
+
+namespace hearsay::train {
+
+namespace fs = std::filesystem;
+
+Evaluation evaluate_file(const fs::path& file, const Config& config) {
+  ThreadPool pool(thread_count(config.count("threads")));
+  // On a dataset one peer that holds everything; what a closed-form problem is depends on the
+  // number of peers.
+  const bool dataset = config.text("model") != "none";
+  const auto objective =
+      engine::make_objective(config.text("data"), {.peers = dataset ? 1 : config.count("peers"),
+                                                   .first = 0,
+                                                   .rows = 1,
+                                                   .seed = config.count("seed"),
+                                                   .pool = pool,
+                                                   .model = config.text("model"),
+                                                   .partition = "iid",
+                                                   .augment = "none",
+                                                   .validation = config.fraction("validation"),
+                                                   .batch = config.count("batch")});
+  SavedModel saved = read_safetensors(file, objective->layout(), objective->buffer_layout());
+  Evaluation evaluation{.score = {}, .parameters = saved.parameters.size(), .estimated = false};
+  if (saved.buffers.empty() && objective->buffer_layout().dim() > 0) {
+    saved.buffers = objective->estimate_buffers(saved.parameters);
+    evaluation.estimated = true;
+  }
+  evaluation.score = objective->evaluate(saved.parameters, saved.buffers);
+  return evaluation;
+}
+
+Config settings_of_export(const fs::path& file) {
+  Config config;
+  const fs::path directory = fs::absolute(file).parent_path();
+  const fs::path settings = directory.parent_path() / "config.toml";
+  if (directory.filename() == "models" && fs::exists(settings)) {
+    config.read_toml(read_file(settings), settings.string());
+  }
+  return config;
+}
+
+}  // namespace hearsay::train

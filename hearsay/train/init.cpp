@@ -1,0 +1,61 @@
+#include "hearsay/train/init.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/sha256.h"
+
+namespace hearsay::train {
+
+namespace {
+
+constexpr std::string_view kMark = ",sha256=";
+constexpr std::size_t kDigits = 64;
+
+/// Where the mark of a pinned file begins; npos if it is not pinned.
+std::size_t mark_of(const std::string& init) {
+  if (init.size() < kMark.size() + kDigits) return std::string::npos;
+  const std::size_t at = init.size() - kMark.size() - kDigits;
+  if (init.compare(at, kMark.size(), kMark) != 0) return std::string::npos;
+  const bool digits = std::all_of(init.end() - kDigits, init.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+  return digits ? at : std::string::npos;
+}
+
+std::string sha256_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || !std::filesystem::is_regular_file(file)) {
+    throw InvalidArgument(
+        fmt::format("[init] there is no file '{}'; give a safetensors file, or none", file));
+  }
+  Sha256 sha;
+  char buffer[1 << 16];
+  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
+    sha.update(buffer, static_cast<std::size_t>(in.gcount()));
+  }
+  return sha.finish_hex();
+}
+
+}  // namespace
+
+std::string pin_init(const std::string& init) {
+  if (init == "none" || mark_of(init) != std::string::npos) return init;
+  return init + std::string(kMark) + sha256_of(init);
+}
+
+SavedModel load_init(const std::string& pinned, const Layout& layout, const Layout& buffer_layout) {
+  const std::size_t at = mark_of(pinned);
+  const std::string file = pinned.substr(0, at);
+  if (at != std::string::npos && sha256_of(file) != pinned.substr(at + kMark.size())) {
+    throw InvalidArgument(fmt::format(
+        "[init] {} has changed since it was set: its SHA-256 is not {}; put back the file", file,
+        pinned.substr(at + kMark.size())));
+  }
+  return read_safetensors(file, layout, buffer_layout);
+}
+
+}  // namespace hearsay::train

@@ -1,0 +1,92 @@
+#include "hearsay/train/summary.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "hearsay/core/sha256.h"
+#include "hearsay/core/version.h"
+
+namespace hearsay::train {
+
+namespace {
+
+std::string models_sha256(const Simulation& simulation) {
+  Sha256 sha;
+  for (std::size_t i = 0; i < simulation.peers(); ++i) {
+    const std::vector<float> model = simulation.model(i);
+    sha.update(model.data(), model.size() * sizeof(float));
+  }
+  return sha.finish_hex();
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+std::string summarize(const Simulation& simulation, const Config& config, const Metrics& m) {
+  nlohmann::ordered_json s;
+  const auto add = [&](const char* key, const std::optional<double>& value) {
+    if (value) s[key] = *value;
+  };
+  const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
+  const double rounds = static_cast<double>(std::max<std::uint64_t>(m.round, 1));
+  s["peers"] = simulation.peers();
+  s["dim"] = simulation.layout().dim();
+  s["rounds"] = m.round;
+  s["epochs"] = m.epoch;
+  add("accuracy_mean", m.accuracy_mean);
+  add("accuracy_min", m.accuracy_min);
+  add("accuracy_max", m.accuracy_max);
+  add("accuracy_of_average", m.accuracy_of_average);
+  add("validation_loss", m.validation_loss);
+  add("validation_loss_of_average", m.validation_loss_of_average);
+  add("validation_accuracy_mean", m.validation_accuracy_mean);
+  add("validation_accuracy_of_average", m.validation_accuracy_of_average);
+  add("distance_to_optimum", m.distance_to_optimum);
+  add("distance_of_average", m.distance_of_average);
+  s["train_loss"] = m.train_loss;
+  s["loss"] = m.loss;
+  s["loss_of_average"] = m.loss_of_average;
+  s["divergence"] = m.divergence;
+  s["divergence_per_dim"] = m.divergence_per_dim;
+  s["averaging_rate"] = simulation.algorithm().averaging_rate();
+  s["bytes_total"] = m.traffic.bytes;
+  s["global_bytes_total"] = m.traffic.global_bytes;
+  s["messages_total"] = m.traffic.messages;
+  s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
+  s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
+  if (m.traffic.bytes > 0) {
+    s["compression_factor"] = 4 * static_cast<double>(simulation.layout().dim()) * edge_rounds /
+                              static_cast<double>(m.traffic.bytes);
+  }
+  s["mass_drift"] = m.mass_drift;
+  s["push_sum_min"] = m.push_sum_min;
+  s["push_sum_max"] = m.push_sum_max;
+  add("simulated_seconds", m.simulated_seconds);
+  s["seconds"] = m.seconds;
+  s["seconds_per_round"] = m.seconds / rounds;
+  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
+                                                static_cast<double>(simulation.peers()) / m.seconds
+                                          : 0.0;
+  s["peak_rss_bytes"] = peak_rss_bytes();
+  s["device"] = simulation.kernels().device();
+  s["isa"] = simulation.kernels().isa();
+  s["threads"] = simulation.threads();
+  if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
+    s["class_counts"] = counts;
+  }
+  s["seed"] = config.count("seed");
+  s["config_hash"] = config.hash();
+  s["models_sha256"] = models_sha256(simulation);
+  s["version"] = version();
+  return s.dump(2) + "\n";
+}
+
+}  // namespace hearsay::train

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include "cli/process.h"
+#include "hearsay/train/safetensors.h"
+#include "train/scratch.h"
+
+namespace hearsay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A short run on the digits, in `run`.
+class Eval : public ::testing::Test {
+ protected:
+  Eval() {
+    const Result made =
+        hearsay({"train", "--model", "logistic", "--rounds", "40", "--out", "run", "--quiet"},
+                scratch_.path());
+    if (made.status != 0) throw std::runtime_error(made.err);
+  }
+
+  Result eval(std::vector<std::string> more) {
+    more.insert(more.begin(), "eval");
+    return hearsay(more, scratch_.path());
+  }
+  /// The number in the line of that name.
+  static double figure(const std::string& text, const std::string& name) {
+    const std::size_t at = text.find("\n" + name + " ");
+    EXPECT_NE(at, std::string::npos) << name << " in\n" << text;
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + 1 + name.size()));
+  }
+
+  train::Scratch scratch_;
+};
+
+TEST_F(Eval, OfAnExportGivesTheFiguresOfItsRun) {
+  const nlohmann::json summary = train::summary_of(scratch_ / "run");
+  const Result average = eval({"run/models/average.safetensors"});
+  ASSERT_EQ(average.status, 0) << average.err;
+  EXPECT_NEAR(figure(average.out, "accuracy"), summary["accuracy_of_average"], 1e-3);
+  EXPECT_NEAR(figure(average.out, "loss"), summary["loss_of_average"], 1e-4);
+  double mean = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Result peer = eval({"run/models/peer-" + std::to_string(i) + ".safetensors"});
+    mean += figure(peer.out, "accuracy") / 4;
+  }
+  EXPECT_NEAR(mean, summary["accuracy_mean"], 1e-3);
+}
+
+TEST_F(Eval, OfAFileElsewhereNeedsModelAndData) {
+  fs::copy(scratch_ / "run/models/average.safetensors", scratch_ / "alone.safetensors");
+  const Result bare = eval({"alone.safetensors", "--model", "logistic"});
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_EQ(
+      bare.err,
+      "hearsay: [eval] alone.safetensors does not lie in the models/ of a run directory; give "
+      "--model and --data\n");
+  const Result told = eval({"alone.safetensors", "--model", "logistic", "--data", "digits"});
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.out, eval({"run/models/average.safetensors"}).out);
+}
+
+TEST_F(Eval, OfAnotherModelOrADamagedFileIsRefused) {
+  EXPECT_EQ(eval({"nowhere.safetensors", "--model", "logistic", "--data", "digits"}).err,
+            "hearsay: [safetensors] there is no file 'nowhere.safetensors'\n");
+  train::write_safetensors(scratch_ / "other.safetensors", Layout(3), std::vector<float>(3));
+  const Result other = eval({"other.safetensors", "--model", "logistic", "--data", "digits"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_TRUE(other.err.starts_with("hearsay: [safetensors] other.safetensors has ")) << other.err;
+  train::write_text(scratch_ / "bad.safetensors", "nonsense and more");
+  const Result bad = eval({"bad.safetensors", "--model", "logistic", "--data", "digits"});
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_TRUE(bad.err.starts_with("hearsay: [safetensors] bad.safetensors is no ")) << bad.err;
+}
+
+}  // namespace
+}  // namespace hearsay::cli

@@ -1,0 +1,141 @@
+#include "hearsay/engine/classifier.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/bank.h"
+
+namespace hearsay::engine {
+namespace {
+
+constexpr std::size_t kBias = 640;  // where the biases of `logistic` begin
+
+TEST(Classifier, CountsRoundsAndBatches) {
+  Bank bank("digits", {.peers = 4, .batch = 32});
+  EXPECT_EQ(bank->rounds_per_epoch(), 12u);  // 1,442 / 4 = 360 samples a peer
+  EXPECT_EQ(bank->batch(), 32u);
+  EXPECT_EQ(bank->layout().dim(), 650u);
+}
+
+TEST(Classifier, KnowsNothingAtFirst) {
+  Bank bank("digits");  // `logistic` starts at zero
+  const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
+  EXPECT_NEAR(score.loss, std::log(10), 1e-12);
+  EXPECT_NEAR(score.accuracy.value(), 100.0 * 35 / 355, 1e-12) << "always says 0";
+  EXPECT_FALSE(score.distance_to_optimum.has_value());
+  EXPECT_FALSE(score.validation_accuracy.has_value());
+  bank.gradients(0);
+  for (double loss : bank.losses) EXPECT_NEAR(loss, std::log(10), 1e-12);
+}
+
+TEST(Classifier, PeersSeeOnlyTheirPart) {
+  Bank bank("digits", {.peers = 10, .partition = "by-label", .batch = 50});
+  // At zero a bias's slope is 1/10 less the class's share of the batch. Peer 5 holds 144 samples of
+  // the ten classes of about 144, so no 0 and no 9; a whole pass is three rounds.
+  double share_of_five = 0;
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    bank.gradients(round);
+    const float* bias = bank.g.data() + 5 * bank.dim() + kBias;
+    EXPECT_NEAR(bias[0], 0.1, 1e-7);
+    EXPECT_NEAR(bias[9], 0.1, 1e-7);
+    share_of_five += (0.1 - static_cast<double>(bias[5])) / 3;
+  }
+  EXPECT_GT(share_of_five, 0.8);
+}
+
+TEST(Classifier, TellsWhoHoldsWhichClasses) {
+  Bank bank("digits", {.peers = 4, .partition = "by-label"});
+  const auto counts = bank->class_counts();
+  ASSERT_EQ(counts.size(), 4u);
+  for (const auto& peer : counts) {
+    ASSERT_EQ(peer.size(), 10u);
+    EXPECT_EQ(std::accumulate(peer.begin(), peer.end(), std::size_t{0}), 360u);
+  }
+  EXPECT_GT(counts[0][0], 100u);
+  EXPECT_EQ(counts[0][9], 0u);
+}
+
+TEST(Classifier, LearnsTheDigits) {
+  Bank bank("digits", {.peers = 4, .threads = 2, .partition = "skew:0.8"});
+  for (std::uint32_t round = 0; round < 600; ++round) {
+    bank.gradients(round);
+    const auto mean = bank.mean_gradient();
+    for (std::size_t k = 0; k < bank.x.size(); ++k) {
+      bank.x[k] -= 0.5f * static_cast<float>(mean[k % bank.dim()]);
+    }
+  }
+  const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
+  EXPECT_GT(score.accuracy.value(), 95);
+  EXPECT_LT(score.loss, 0.25);
+}
+
+TEST(Classifier, HoldsOutWhatItIsAskedTo) {
+  Bank bank("digits", {.validation = 0.25});
+  const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
+  EXPECT_NEAR(score.validation_loss.value(), std::log(10), 1e-12);
+  EXPECT_NEAR(score.validation_accuracy.value(), 10, 0.5) << "always says 0";
+  EXPECT_EQ(bank->rounds_per_epoch(), 7u);  // 3/4 of 1,442 over five peers: 216 samples
+}
+
+/// Networks with all that a peer keeps to itself: running statistics, dropout, augmentation.
+const BankOptions kRich{
+    .peers = 3, .model = "cnn:norm=batch", .augment = "crop-flip:padding=1", .batch = 8};
+
+TEST(Classifier, DoesNotDependOnThreadsOrOnWhoElseIsInTheBank) {
+  Bank one("digits", kRich);
+  BankOptions more = kRich;
+  more.threads = 3;
+  Bank three("digits", more);
+  BankOptions part = kRich;
+  part.first = 1;
+  part.rows = 1;
+  Bank middle("digits", part);
+  for (std::uint32_t round : {0u, 1u, 50u}) {
+    for (Bank* bank : {&one, &three, &middle}) bank->gradients(round);
+    EXPECT_EQ(one.g, three.g);
+    EXPECT_TRUE(std::equal(middle.g.begin(), middle.g.end(), one.g.data() + one.dim()));
+    EXPECT_EQ(one.losses[1], middle.losses[0]);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(std::ranges::equal(one->buffers(i), three->buffers(i)));
+  }
+  EXPECT_TRUE(std::ranges::equal(one->buffers(1), middle->buffers(0)));
+}
+
+TEST(Classifier, RunningStatisticsAreAPeersOwn) {
+  Bank bank("digits", kRich);
+  ASSERT_GT(bank->buffer_layout().dim(), 0u);
+  const std::vector<float> before(bank->buffers(0).begin(), bank->buffers(0).end());
+  bank.gradients(0);
+  EXPECT_FALSE(std::ranges::equal(bank->buffers(0), before));
+  EXPECT_FALSE(std::ranges::equal(bank->buffers(0), bank->buffers(1)));
+  bank->set_buffers(1, bank->buffers(0));
+  EXPECT_TRUE(std::ranges::equal(bank->buffers(0), bank->buffers(1)));
+}
+
+TEST(Classifier, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
+  BankOptions options = kRich;
+  options.augment = "none";
+  options.batch = 32;
+  Bank bank("digits", options);
+  // After enough rounds at one model, running statistics are an average over its batches, too.
+  for (std::uint32_t round = 0; round < 200; ++round) bank.gradients(round);
+  const auto estimate = bank->estimate_buffers({bank.x.data(), bank.dim()});
+  ASSERT_EQ(estimate.size(), bank->buffer_layout().dim());
+  double apart = 0, norm = 0;
+  for (std::size_t k = 0; k < estimate.size(); ++k) {
+    apart += std::pow(static_cast<double>(estimate[k] - bank->buffers(0)[k]), 2);
+    norm += std::pow(static_cast<double>(estimate[k]), 2);
+  }
+  EXPECT_LT(std::sqrt(apart / norm), 0.1);
+  EXPECT_EQ(estimate, bank->estimate_buffers({bank.x.data(), bank.dim()}));
+  EXPECT_NE(
+      bank->evaluate({bank.x.data(), bank.dim()}, estimate).loss,
+      bank->evaluate({bank.x.data(), bank.dim()}, std::vector<float>(estimate.size(), 1)).loss);
+}
+
+}  // namespace
+}  // namespace hearsay::engine

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <tuple>
+
+#include "engine/run_plan.h"
+#include "hearsay/engine/plan.h"
+#include "model/operation_cases.h"
+
+namespace hearsay::engine {
+namespace {
+
+/// Single precision has a unit roundoff of 6e-8. The longest sums here have some thousand terms of
+/// both signs, which cost about sqrt(1000) of it, twice on the way there and twice on the way back.
+constexpr double kTolerance = 1e-5;
+
+/// Every operation of a plan computes what the reference does in double precision.
+class PlannedOperation
+    : public ::testing::TestWithParam<std::tuple<model::OperationCase, std::size_t>> {
+ protected:
+  std::unique_ptr<Plan> make_plan() const { return make_cpu_plan(net_, batch_); }
+
+  const std::size_t batch_ = std::get<1>(GetParam());
+  const model::Network net_ = model::lens_network(std::get<0>(GetParam()));
+  const Example example_ = model::make_example(net_, batch_, 1);
+  const Random random_{3, Purpose::kDropout, 1, 2};
+};
+
+TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
+  const PlanOutcome planned = run_gradient(*make_plan(), example_, random_);
+  Doubles buffers = example_.buffers;
+  const model::Outcome reference = model::reference_gradient(
+      net_, example_.parameters, buffers, example_.samples, model::dropped_by(net_, random_));
+
+  EXPECT_NEAR(planned.loss, reference.loss, kTolerance * reference.loss);
+  for (const Segment& segment : net_.layout().segments()) {
+    const auto expected =
+        std::span<const double>(reference.gradient).subspan(segment.offset, segment.size);
+    const auto found =
+        std::span<const float>(planned.gradient).subspan(segment.offset, segment.size);
+    // A bias right before a norm has gradient 0: what is left of its terms is rounding, which is
+    // relative to them and not to their sum.
+    const double scale = std::max(norm(expected), 0.1 * norm(reference.gradient));
+    EXPECT_LE(distance(found, expected), kTolerance * scale) << segment.name;
+  }
+  EXPECT_LE(distance(planned.buffers, buffers), kTolerance * norm(buffers));
+}
+
+TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
+  const std::vector<float> logits = run_logits(*make_plan(), net_.classes(), example_);
+  const Doubles expected =
+      model::reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
+  EXPECT_LE(distance(logits, expected), kTolerance * norm(expected));
+}
+
+/// Nothing of a call is left for the next: not even NaN, with which the first fills the arena.
+TEST_P(PlannedOperation, ForgetsWhatItComputedBefore) {
+  const auto plan = make_plan();
+  Example poison = example_;
+  std::ranges::fill(poison.samples.images, std::numeric_limits<double>::quiet_NaN());
+  std::ranges::fill(poison.parameters, std::numeric_limits<double>::quiet_NaN());
+  run_gradient(*plan, poison, Random(4, Purpose::kDropout));
+  EXPECT_EQ(run_gradient(*plan, example_, random_), run_gradient(*make_plan(), example_, random_));
+
+  run_gradient(*plan, poison, Random(4, Purpose::kDropout));
+  EXPECT_EQ(run_logits(*plan, net_.classes(), example_),
+            run_logits(*make_plan(), net_.classes(), example_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, PlannedOperation,
+                         ::testing::Combine(::testing::ValuesIn(model::operation_cases()),
+                                            ::testing::Values(1u, 3u)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name + "Batch" +
+                                  std::to_string(std::get<1>(test.param));
+                         });
+
+TEST(PlannedBatchNorm, ObservesStatisticsWithTheMomentumAskedFor) {
+  const model::OperationCase test{"", {17, 4, 3}, model::BatchNorm{}};
+  const model::Network net = model::lens_network(test);
+  const Example example = model::make_example(net, 3, 1);
+  const auto plan = make_cpu_plan(net, 3);
+  std::vector<float> found = to_floats(example.buffers);
+  Doubles expected = example.buffers;
+  for (const double momentum : {1.0, 0.5, 0.01}) {
+    std::ranges::copy(to_floats(example.samples.images), plan->images().begin());
+    plan->observe(to_floats(example.parameters), found, momentum);
+    model::reference_observe(net, example.parameters, expected, example.samples.images, momentum);
+    EXPECT_LE(distance(found, expected), kTolerance * norm(expected)) << momentum;
+  }
+}
+
+TEST(PlannedDropout, IsOffWhileObservingStatistics) {
+  model::Network net({5, 3, 4});
+  model::Value x = net.add("dropout", model::Dropout{}, {net.input()});
+  x = net.add("norm", model::BatchNorm{}, {x});
+  net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
+  const Example example = model::make_example(net, 4, 1);
+  const auto plan = make_cpu_plan(net, 4);
+  std::vector<float> found = to_floats(example.buffers);
+  Doubles expected = example.buffers;
+  std::ranges::copy(to_floats(example.samples.images), plan->images().begin());
+  plan->observe(to_floats(example.parameters), found, 1);
+  model::reference_observe(net, example.parameters, expected, example.samples.images, 1);
+  EXPECT_LE(distance(found, expected), kTolerance * norm(expected));
+}
+
+}  // namespace
+}  // namespace hearsay::engine

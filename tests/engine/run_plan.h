@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "hearsay/engine/plan.h"
+#include "model/operation_cases.h"
+
+namespace hearsay::engine {
+
+using model::Doubles;
+using model::Example;
+
+inline std::vector<float> to_floats(const Doubles& x) { return {x.begin(), x.end()}; }
+inline Doubles to_doubles(const std::vector<float>& x) { return {x.begin(), x.end()}; }
+
+/// What a plan makes of a batch in training mode.
+struct PlanOutcome {
+  double loss = 0;
+  std::vector<float> gradient, buffers;
+  bool operator==(const PlanOutcome&) const = default;
+};
+
+inline PlanOutcome run_gradient(Plan& plan, const Example& example, const Random& random) {
+  const std::vector<float> parameters = to_floats(example.parameters);
+  PlanOutcome outcome;
+  outcome.gradient.resize(parameters.size(), 7.0f);
+  outcome.buffers = to_floats(example.buffers);
+  std::ranges::copy(to_floats(example.samples.images), plan.images().begin());
+  outcome.loss =
+      plan.gradient(parameters, outcome.buffers, example.samples.labels, random, outcome.gradient);
+  return outcome;
+}
+
+inline std::vector<float> run_logits(Plan& plan, std::size_t classes, const Example& example) {
+  std::vector<float> logits(plan.batch() * classes, 7.0f);
+  std::ranges::copy(to_floats(example.samples.images), plan.images().begin());
+  plan.logits(to_floats(example.parameters), to_floats(example.buffers), logits);
+  return logits;
+}
+
+inline double norm(std::span<const double> x) {
+  double sum = 0;
+  for (double entry : x) sum += entry * entry;
+  return std::sqrt(sum);
+}
+
+/// |x - reference|, in the 2-norm.
+inline double distance(std::span<const float> x, std::span<const double> reference) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += std::pow(x[i] - reference[i], 2);
+  return std::sqrt(sum);
+}
+
+}  // namespace hearsay::engine

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "hearsay/core/random.h"
+#include "hearsay/model/network.h"
+
+namespace hearsay::model {
+
+using Doubles = std::vector<double>;
+
+/// Whether dropout, as the operation of that index, drops that entry (channel, row, column) of that
+/// sample. An empty function turns dropout off.
+using Dropped = std::function<bool(std::size_t operation, std::size_t sample, std::size_t entry)>;
+
+/// What model/operation.h promises of Dropout.
+Dropped dropped_by(const Network& net, const Random& random);
+
+/// Images (sample, channel, row, column) and their labels.
+struct Samples {
+  Doubles images;
+  std::vector<std::uint16_t> labels;
+};
+
+/// What one batch in training mode gives.
+struct Outcome {
+  double loss = 0;  ///< mean softmax cross-entropy
+  Doubles logits, gradient, images_gradient;
+};
+
+/// The reference: a network interpreted operation by operation in double precision, by the formulas
+/// of model/operation.h in plain loops. What it computes, every plan must.
+///
+/// `parameters` and `buffers` lie as in Network::layout() and Network::buffers(); training updates
+/// `buffers`. Backward passes are checked by central differences in reference_test.cpp.
+Outcome reference_gradient(const Network& net, const Doubles& parameters, Doubles& buffers,
+                           const Samples& samples, const Dropped& dropped);
+
+/// The loss alone; leaves `buffers` as they are.
+double reference_loss(const Network& net, const Doubles& parameters, const Doubles& buffers,
+                      const Samples& samples, const Dropped& dropped);
+
+/// The logits in evaluation mode.
+Doubles reference_logits(const Network& net, const Doubles& parameters, const Doubles& buffers,
+                         const Doubles& images);
+
+/// Running statistics as Plan::observe updates them.
+void reference_observe(const Network& net, const Doubles& parameters, Doubles& buffers,
+                       const Doubles& images, double momentum);
+
+}  // namespace hearsay::model

@@ -1,0 +1,88 @@
+#include "hearsay/train/compare.h"
+
+#include <gtest/gtest.h>
+
+#include "train/scratch.h"
+
+namespace hearsay::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+Config settings() {
+  return config_of({{"data", "least-squares"},
+                    {"algorithm", "scsp"},
+                    {"rounds", "200"},
+                    {"compare", "yes"},
+                    {"threads", "1"}});
+}
+
+/// Asks to stop after so many rounds, counted over all runs it sees.
+class StopAfter : public Observer {
+ public:
+  explicit StopAfter(int rounds) : left_(rounds) {}
+  void progressed(const Simulation&) override { --left_; }
+  bool stop_requested() override { return left_ <= 0; }
+
+ private:
+  int left_;
+};
+
+TEST(Controls, DifferFromTheRunInTheirTalkOnly) {
+  const Config config = settings();
+  for (const Control& control : controls(config)) {
+    EXPECT_EQ(control.config.text("algorithm"), control.name == "silence" ? "silent" : "sgp");
+    EXPECT_EQ(control.config.text("compressor"), "identity");
+    EXPECT_EQ(control.config.text("compare"), "no");
+    for (const Option& option : options()) {
+      if (option.key == "algorithm" || option.key == "compressor" || option.key == "compare") {
+        continue;
+      }
+      EXPECT_EQ(control.config.text(option.key), config.text(option.key)) << option.key;
+    }
+  }
+}
+
+TEST(Controls, FrameTheRun) {
+  Scratch scratch;
+  Observer silent;
+  run(settings(), scratch / "run", silent);
+  ASSERT_TRUE(wants_controls(scratch / "run"));
+  EXPECT_TRUE(run_controls(scratch / "run", 1, silent));
+  const auto alone = summary_of(scratch / "run/compare/silence");
+  const auto full = summary_of(scratch / "run/compare/full");
+  EXPECT_EQ(alone["bytes_total"], 0);
+  EXPECT_EQ(alone["messages_total"], 0);
+  EXPECT_FALSE(alone.contains("compression_factor"));
+  EXPECT_GT(full["bytes_total"], summary_of(scratch / "run")["bytes_total"]);
+  EXPECT_GT(alone["divergence"], 10 * full["divergence"].get<double>());
+}
+
+TEST(Controls, GoOnAfterAStopAndLeaveWhatIsFinished) {
+  Scratch scratch;
+  Observer silent;
+  for (const char* name : {"unbroken", "stopped"}) run(settings(), scratch / name, silent);
+  run_controls(scratch / "unbroken", 1, silent);
+  StopAfter early(50), late(250);
+  EXPECT_FALSE(run_controls(scratch / "stopped", 1, early));
+  EXPECT_FALSE(run_controls(scratch / "stopped", 1, late));
+  EXPECT_TRUE(fs::exists(scratch / "stopped/compare/silence/summary.json"));
+  EXPECT_FALSE(fs::exists(scratch / "stopped/compare/full/summary.json"));
+  const std::string before = read_text(scratch / "stopped/compare/silence/summary.json");
+  EXPECT_TRUE(run_controls(scratch / "stopped", 1, silent));
+  EXPECT_EQ(read_text(scratch / "stopped/compare/silence/summary.json"), before);
+  for (const char* name : {"compare/silence", "compare/full"}) {
+    EXPECT_EQ(lasting(summary_of(scratch / "stopped" / name)),
+              lasting(summary_of(scratch / "unbroken" / name)));
+  }
+}
+
+TEST(Controls, AreNotWantedUnlessAskedFor) {
+  Scratch scratch;
+  Observer silent;
+  run(config_of({{"data", "least-squares"}, {"rounds", "3"}}), scratch / "run", silent);
+  EXPECT_FALSE(wants_controls(scratch / "run"));
+}
+
+}  // namespace
+}  // namespace hearsay::train

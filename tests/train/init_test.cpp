@@ -1,0 +1,77 @@
+#include "hearsay/train/init.h"
+
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/train/run.h"
+#include "hearsay/train/simulation.h"
+#include "train/scratch.h"
+
+namespace hearsay::train {
+namespace {
+
+/// A file that holds the ten unknowns of least-squares as 0, 1, 2, ...
+class Init : public ::testing::Test {
+ protected:
+  Init() : file_((scratch_ / "start.safetensors").string()) {
+    for (int k = 0; k < 10; ++k) start_.push_back(static_cast<float>(k));
+    write_safetensors(file_, Layout(10), start_);
+  }
+
+  Config settings(std::vector<std::pair<std::string, std::string>> more = {}) const {
+    more.insert(more.end(), {{"data", "least-squares"},
+                             {"peers", "5"},
+                             {"algorithm", "dsgd"},
+                             {"rounds", "4"},
+                             {"threads", "1"},
+                             {"init", file_}});
+    return config_of(more);
+  }
+
+  Scratch scratch_;
+  std::string file_;
+  std::vector<float> start_;
+  Observer silent_;
+};
+
+TEST_F(Init, IsWhereEveryPeerStarts) {
+  const Simulation simulation(settings());
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(simulation.model(i), start_) << i;
+}
+
+TEST_F(Init, CanBeTheExportOfAnotherRun) {
+  run(settings(), scratch_ / "first", silent_);
+  file_ = (scratch_ / "first/models/average.safetensors").string();
+  const Simulation simulation(settings());
+  EXPECT_EQ(simulation.model(3), read_safetensors(file_, Layout(10)).parameters);
+}
+
+TEST_F(Init, IsRefusedOnceTheFileHasChanged) {
+  const Config config = settings();
+  start_[3] = 1;
+  write_safetensors(file_, Layout(10), start_);
+  try {
+    Simulation simulation(config);
+    FAIL() << "it started";
+  } catch (const InvalidArgument& error) {
+    EXPECT_TRUE(
+        std::string(error.what())
+            .starts_with("[init] " + file_ + " has changed since it was set: its SHA-256 "));
+  }
+}
+
+TEST_F(Init, OfAnotherModelIsRefusedBeforeTheFirstFile) {
+  write_safetensors(file_, Layout(9), std::vector<float>(9));
+  try {
+    run(settings(), scratch_ / "run", silent_);
+    FAIL() << "it started";
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.what(), "[safetensors] " + file_ +
+                                " has tensor 'x' of shape [9], and the model's has [10]; give the "
+                                "--model that it was saved of");
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "run"));
+}
+
+}  // namespace
+}  // namespace hearsay::train

@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include "hearsay/train/run.h"
+#include "train/every_algorithm.h"
+
+namespace hearsay::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Asks to stop once so many rounds are done.
+class StopAt : public Observer {
+ public:
+  explicit StopAt(std::uint64_t round) : round_(round) {}
+  void progressed(const Simulation& simulation) override { done_ = simulation.round(); }
+  bool stop_requested() override { return done_ >= round_; }
+
+ private:
+  std::uint64_t round_, done_ = 0;
+};
+
+class StopOf : public EveryAlgorithm {};
+
+/// Evaluations are at 0, 4, 8, ... and checkpoints at 5, 10, ...: round 13 is neither, and the
+/// evaluation that a stopped run tells must leave no trace.
+TEST_P(StopOf, GoesOnAsIfNothingHadHappened) {
+  Scratch scratch;
+  Observer silent;
+  run(settings(), scratch / "unbroken", silent);
+  StopAt first(3), second(13);
+  EXPECT_FALSE(run(settings(), scratch / "stopped", first).finished);
+  const Outcome stopped = resume(scratch / "stopped", 2, second);
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_EQ(stopped.last.round, 13u);
+  EXPECT_EQ(nlohmann::json::parse(stopped.summary_json)["rounds"], 13);
+  EXPECT_FALSE(fs::exists(scratch / "stopped/summary.json"));
+  EXPECT_FALSE(fs::exists(scratch / "stopped/models"));
+  EXPECT_EQ(metrics_of(scratch / "stopped").size(), 4u);
+
+  EXPECT_TRUE(resume(scratch / "stopped", 1, silent).finished);
+  EXPECT_EQ(lasting(summary_of(scratch / "stopped")), lasting(summary_of(scratch / "unbroken")));
+  EXPECT_EQ(metrics_of(scratch / "stopped"), metrics_of(scratch / "unbroken"));
+  EXPECT_EQ(contents(scratch / "stopped/models"), contents(scratch / "unbroken/models"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, StopOf, ::testing::ValuesIn(algorithm::registry()), name_of);
+
+TEST(Stop, BeforeTheFirstRoundIsPossible) {
+  Scratch scratch;
+  Observer silent;
+  StopAt at_once(0);
+  const Config config = config_of({{"data", "least-squares"}, {"rounds", "10"}});
+  EXPECT_FALSE(run(config, scratch / "stopped", at_once).finished);
+  resume(scratch / "stopped", 1, silent);
+  run(config, scratch / "unbroken", silent);
+  EXPECT_EQ(metrics_of(scratch / "stopped"), metrics_of(scratch / "unbroken"));
+}
+
+TEST(Stop, AfterTheLastRoundIsTooLate) {
+  Scratch scratch;
+  StopAt last(10);
+  EXPECT_TRUE(run(config_of({{"data", "least-squares"}, {"algorithm", "dsgd"}, {"rounds", "10"}}),
+                  scratch / "run", last)
+                  .finished);
+}
+
+}  // namespace
+}  // namespace hearsay::train
