@@ -58,7 +58,7 @@ std::string label(double value, const std::string& unit) {
 std::string axes(const Range& x, const Range& y, const std::string& unit) {
   std::string svg;
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
-  const double dy = tick_step(y.high - y.low, 4);
+  const double dy = tick_step(y.high - y.low, 6);
   for (double value = std::ceil(y.low / dy) * dy; value <= y.high + 1e-9 * dy; value += dy) {
     const double at = bottom - y.place(value) * (bottom - kTop);
     const double shown = std::abs(value) < 1e-9 * dy ? 0 : value;
@@ -67,7 +67,7 @@ std::string axes(const Range& x, const Range& y, const std::string& unit) {
     svg += fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 6, at + 4,
                        escape(label(shown, unit)));
   }
-  const double dx = tick_step(x.high - x.low, 6);
+  const double dx = tick_step(x.high - x.low, 8);
   for (double value = std::ceil(x.low / dx) * dx; value <= x.high + 1e-9 * dx; value += dx) {
     const double at = kLeft + x.place(value) * (right - kLeft);
     svg += fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:g}</text>)", at,

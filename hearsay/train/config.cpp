@@ -35,8 +35,8 @@ constexpr Option kOptions[] = {
      true},
     {"algorithm", Kind::kSpec, "scsp", "SPEC", "the method (hearsay list algorithms)", true},
     {"compressor", Kind::kSpec, "auto", "SPEC",
-     "what goes on the wire (hearsay list compressors); auto: topk:keep=0.01 if the algorithm "
-     "compresses, else identity",
+     "what goes on the wire (hearsay list compressors); auto: topk:keep=0.01,value=f16 if the "
+     "algorithm compresses, else identity",
      true},
     {"data", Kind::kSpec, "digits", "SPEC", "dataset or closed-form problem (hearsay list data)",
      true},
@@ -59,8 +59,8 @@ constexpr Option kOptions[] = {
      "datasets, else sgd",
      true},
     {"lr", Kind::kSpec, "auto", "SPEC",
-     "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: 0.1 for ResNets and logistic "
-     "regression on data, else 0.05",
+     "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.1 for networks, 0.1 for "
+     "logistic regression on data, else 0.05",
      true},
     {"epochs", Kind::kCount, "0", "E",
      "epochs to train, if rounds is 0; both 0: 125 for digits, 30 for other datasets, 1000 rounds "

@@ -51,10 +51,11 @@ Habit habit_of(std::string_view data) {
   return found == std::end(kHabits) ? Habit{data, "mlp", "none", "30"} : *found;
 }
 
-/// Deep networks with batch norm, and convex problems, take the papers' rate; plain ones half.
-std::string_view default_rate(std::string_view model) {
-  const std::string_view name = spec_name(model);
-  return name == "logistic" || name.starts_with("resnet") ? "0.1" : "0.05";
+/// For a network a rate that falls: at a constant one, peers that know their own samples by heart
+/// are thrown off now and then (docs/decisions.md).
+std::string_view default_rate(std::string_view model, const Needs& needs) {
+  if (spec_name(model) == "logistic") return "0.1";
+  return needs.constant_rate ? "0.05" : "cosine:0.1";
 }
 
 /// The graph that suits the method: directed ones where it can use them, as in the Sparse-Push
@@ -96,7 +97,7 @@ Config resolve(const Config& config) {
       find_entry(algorithm::registry(), r.text("algorithm"), "algorithm");
   const bool compresses = entry.needs.compression == Needs::Compression::kContractive;
   fill("graph", default_graph(entry.needs, r.count("peers")));
-  fill("compressor", compresses ? "topk:keep=0.01" : "identity");
+  fill("compressor", compresses ? "topk:keep=0.01,value=f16" : "identity");
 
   const bool dataset = is_dataset(r.text("data"));
   const Habit habit = habit_of(r.text("data"));
@@ -115,7 +116,7 @@ Config resolve(const Config& config) {
   fill("optimizer", !dataset                   ? "sgd"
                     : entry.needs.own_momentum ? "sgd:weight_decay=1e-4"
                                                : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill("lr", std::string(dataset ? default_rate(r.text("model")) : "0.05"));
+  fill("lr", std::string(dataset ? default_rate(r.text("model"), entry.needs) : "0.05"));
 
   if (r.count("epochs") > 0 && r.count("rounds") > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");

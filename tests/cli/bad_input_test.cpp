@@ -143,7 +143,7 @@ const std::vector<Mistake> kNames{
      "x"},
     {"partition", with("--partition", "sqew"),
      "[partition] no partition is named 'sqew' (did you mean 'skew'?); there are iid, skew, "
-     "by-label"},
+     "by-label, dirichlet"},
     {"optimizer", with("--optimizer", "adm"),
      "[optimizer] no optimizer is named 'adm' (did you mean 'adam'?); there are sgd, momentum, "
      "nesterov, adam"},
@@ -266,7 +266,8 @@ const std::vector<Mistake> kMisfits{
      "under "
      "error feedback it explodes; use qsgd without unbiased=1, randk without scale=1, topk or "
      "sign"},
-    {"coarse_for_dcd", train({"--algorithm", "dcd", "--compressor", "topk:keep=0.01"}),
+    {"coarse_for_dcd",
+     train({"--model", "logistic", "--algorithm", "dcd", "--compressor", "topk:keep=0.01"}),
      "[dcd] needs mild compression: the relative error of topk:keep=0.01 may reach 0.995, and ring "
      "allows 0.25; use qsgd:bits=8,unbiased=1 or identity, or choco, which takes any"},
     {"adam_for_extra", train({"--algorithm", "extra", "--optimizer", "adam"}),

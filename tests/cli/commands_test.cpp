@@ -52,24 +52,6 @@ TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
   expect_all(help, {"--out", "--resume", "--quiet"});
 }
 
-TEST_F(Commands, TrainWithoutArgumentsLearnsTheDigitsWithFewBytes) {
-  const std::string said = output({"train"});
-  expect_all(said, {"4 peers on sparse-push:a", "scsp with topk:keep=0.01", "\nsilence ", "\nfull ",
-                    "run directory: runs/001\n"});
-  EXPECT_EQ(said.find('\r'), std::string::npos) << "no progress bar without a terminal";
-  const nlohmann::json summary = train::summary_of(scratch_ / "runs/001");
-  EXPECT_GE(summary["accuracy_mean"], 90);
-  EXPECT_GT(summary["compression_factor"], 20);
-  EXPECT_LT(summary["mass_drift"], 1e-5);
-  const double mean = summary["accuracy_mean"];
-  const auto control = [&](const char* name) {
-    return train::summary_of(scratch_ / "runs/001/compare" / name)["accuracy_mean"].get<double>();
-  };
-  EXPECT_LT(control("silence"), mean - 5) << "talking is worth something";
-  EXPECT_GT(control("full"), mean - 1);
-  EXPECT_TRUE(fs::exists(scratch_ / "runs/001/report.html"));
-}
-
 TEST_F(Commands, TrainComparesIfAskedTo) {
   const std::string said = output(
       {"train", "--data", "least-squares", "--rounds", "30", "--compare", "yes", "--out", "run"});

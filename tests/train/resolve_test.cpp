@@ -22,14 +22,14 @@ std::string message_of(const Settings& settings) {
 TEST(Resolve, TheDefaultIsTheSparsePushPapersRing) {
   const Config config = resolve(Config());
   EXPECT_EQ(config.text("graph"), "sparse-push:a");
-  EXPECT_EQ(config.text("compressor"), "topk:keep=0.01");
+  EXPECT_EQ(config.text("compressor"), "topk:keep=0.01,value=f16");
   EXPECT_EQ(config.text("model"), "cnn");
   EXPECT_EQ(config.text("partition"), "skew:0.8");
   EXPECT_EQ(config.text("augment"), "none");
   EXPECT_EQ(config.fraction("validation"), 0);
   EXPECT_EQ(config.text("init"), "none");
   EXPECT_EQ(config.text("optimizer"), "nesterov:beta=0.9,weight_decay=1e-4");
-  EXPECT_EQ(config.text("lr"), "0.05");
+  EXPECT_EQ(config.text("lr"), "cosine:0.1");
   EXPECT_EQ(config.count("peers"), 4u);
   EXPECT_EQ(config.count("epochs"), 125u);
   EXPECT_EQ(config.count("rounds"), 0u);
@@ -56,7 +56,7 @@ TEST(Resolve, GivesEachMethodAGraphItCanUse) {
 }
 
 TEST(Resolve, CompressesOnlyWhereTheMethodDoes) {
-  EXPECT_EQ(config_of({{"algorithm", "choco"}}).text("compressor"), "topk:keep=0.01");
+  EXPECT_EQ(config_of({{"algorithm", "choco"}}).text("compressor"), "topk:keep=0.01,value=f16");
   EXPECT_EQ(config_of({{"algorithm", "sgp"}}).text("compressor"), "identity");
   EXPECT_EQ(config_of({{"algorithm", "dcd"}}).text("compressor"), "identity");
 }
@@ -99,8 +99,9 @@ TEST(Resolve, LeavesWhatWasGiven) {
 
 TEST(Resolve, GivesEachModelARateItCanBear) {
   EXPECT_EQ(config_of({{"model", "logistic"}}).text("lr"), "0.1");
-  EXPECT_EQ(config_of({{"model", "resnet:depth=32"}}).text("lr"), "0.1");
-  EXPECT_EQ(config_of({{"model", "mlp"}}).text("lr"), "0.05");
+  EXPECT_EQ(config_of({{"model", "resnet:depth=32"}}).text("lr"), "cosine:0.1");
+  EXPECT_EQ(config_of({{"model", "mlp"}, {"algorithm", "extra"}}).text("lr"), "0.05")
+      << "extra is made for a constant rate";
 }
 
 TEST(Resolve, ComparesOnlyWhereNothingThatChangesResultsWasGiven) {

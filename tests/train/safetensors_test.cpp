@@ -164,7 +164,7 @@ TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
   const std::string whole = read_text(file_);
   Random random(1, Purpose::kTest);
   std::size_t refused = 0;
-  for (int trial = 0; trial < 3000; ++trial) {
+  for (int trial = 0; trial < 1000; ++trial) {
     std::string bytes = whole;
     for (std::uint64_t changes = 1 + random.below(4); changes > 0; --changes) {
       bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
@@ -179,7 +179,7 @@ TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(refused, 300u);
 }
 
 TEST(Safetensors, AppearWholeOrNotAtAll) {

@@ -1,0 +1,88 @@
+#include "hearsay/train/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include "hearsay/train/run.h"
+#include "hearsay/train/safetensors.h"
+#include "train/scratch.h"
+
+namespace hearsay::train {
+namespace {
+
+/// A short run of a network with batch norm, whose running statistics are a peer's own.
+class Export : public ::testing::Test {
+ protected:
+  Export() { run(config_, scratch_ / "run", silent_); }
+
+  std::filesystem::path model(const std::string& name) const {
+    return scratch_ / "run/models" / (name + ".safetensors");
+  }
+
+  const Config config_ = config_of({{"model", "cnn:norm=batch"},
+                                    {"validation", "0.1"},
+                                    {"rounds", "12"},
+                                    {"batch", "8"},
+                                    {"evaluate", "100"},
+                                    {"threads", "1"}});
+  Scratch scratch_;
+  Observer silent_;
+};
+
+TEST_F(Export, IsWorthWhatItsRunReported) {
+  const auto summary = summary_of(scratch_ / "run");
+  const Config settings = settings_of_export(model("average"));
+  EXPECT_EQ(settings.hash(), config_.hash());
+  double mean = 0, validation = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Evaluation peer = evaluate_file(model("peer-" + std::to_string(i)), settings);
+    EXPECT_FALSE(peer.estimated);
+    mean += peer.score.accuracy.value() / 4;
+    validation += peer.score.validation_accuracy.value() / 4;
+  }
+  EXPECT_NEAR(mean, summary["accuracy_mean"], 1e-9);
+  EXPECT_NEAR(validation, summary["validation_accuracy_mean"], 1e-9);
+  const Evaluation average = evaluate_file(model("average"), settings);
+  EXPECT_EQ(average.parameters, summary["dim"]);
+  EXPECT_NEAR(average.score.accuracy.value(), summary["accuracy_of_average"], 1e-9);
+  EXPECT_NEAR(average.score.loss, summary["loss_of_average"], 1e-6);
+}
+
+TEST_F(Export, HoldsTheRunningStatisticsAndSeedsThemInTheNextRun) {
+  Config next = config_;
+  next.set("init", model("peer-2").string());
+  const Simulation simulation(resolve(next));
+  const SavedModel saved = read_safetensors(model("peer-2"), simulation.layout(),
+                                            simulation.objective().buffer_layout());
+  ASSERT_GT(saved.buffers.size(), 0u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(simulation.model(i), saved.parameters);
+    const auto buffers = simulation.objective().buffers(i);
+    EXPECT_EQ(std::vector<float>(buffers.begin(), buffers.end()), saved.buffers);
+  }
+}
+
+TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
+  const Simulation simulation(config_);
+  const Layout& layout = simulation.layout();
+  const SavedModel saved =
+      read_safetensors(model("average"), layout, simulation.objective().buffer_layout());
+  write_safetensors(scratch_ / "bare.safetensors", layout, saved.parameters);
+  const Evaluation bare = evaluate_file(scratch_ / "bare.safetensors", config_);
+  EXPECT_TRUE(bare.estimated);
+  EXPECT_TRUE(bare.score.accuracy.has_value());
+}
+
+TEST_F(Export, OfAStoppedRunIsThatOfAnUnbrokenOne) {
+  struct StopAt7 : Observer {
+    std::uint64_t done = 0;
+    void progressed(const Simulation& simulation) override { done = simulation.round(); }
+    bool stop_requested() override { return done == 7; }
+  } observer;
+  EXPECT_FALSE(run(config_, scratch_ / "stopped", observer).finished);
+  EXPECT_TRUE(resume(scratch_ / "stopped", 2, silent_).finished);
+  EXPECT_EQ(contents(scratch_ / "stopped/models"), contents(scratch_ / "run/models"));
+  EXPECT_EQ(metrics_of(scratch_ / "stopped"), metrics_of(scratch_ / "run"));
+}
+
+}  // namespace
+}  // namespace hearsay::train
