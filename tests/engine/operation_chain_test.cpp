@@ -6,10 +6,8 @@
 #include "engine/run_plan.h"
 #include "hearsay/engine/plan.h"
 
-namespace hearsay::engine {
+namespace hearsay::model {
 namespace {
-
-using namespace model;
 
 /// A small network: what a plan may fuse, and what looks like it but must not be.
 struct Chain {
@@ -18,7 +16,7 @@ struct Chain {
   std::function<Value(Network&)> build;  ///< returns the value that a linear layer then reads
 };
 
-void PrintTo(const Chain& chain, std::ostream* out) { *out << chain.name; }
+std::ostream& operator<<(std::ostream& out, const Chain& chain) { return out << chain.name; }
 
 Value conv(Network& net, const std::string& name, Value x, std::size_t out,
            std::size_t stride = 1) {
@@ -36,7 +34,7 @@ Chain normed(const std::string& name, Kind norm, std::size_t channels) {
 
 /// A residual block, its shortcut `shortcut(net, x)`, with the sum's terms in either order.
 Chain residual(const std::string& name, std::size_t channels, Kind norm, bool swapped,
-               std::function<Value(Network&, Value)> shortcut, std::size_t stride) {
+               Value (*shortcut)(Network&, Value), std::size_t stride) {
   return {name, {3, 8, 6}, [=](Network& net) {
             Value x = conv(net, "stem", net.input(), channels);
             x = net.add("stem.norm", norm, {x});
@@ -164,8 +162,8 @@ class PlannedChain : public ::testing::TestWithParam<Chain> {
 };
 
 TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
-  const auto plan = make_cpu_plan(net_, kBatch);
-  const PlanOutcome planned = run_gradient(*plan, example_, random_);
+  const auto plan = engine::make_cpu_plan(net_, kBatch);
+  const engine::PlanOutcome planned = engine::run_gradient(*plan, example_, random_);
   Doubles buffers = example_.buffers;
   const Outcome reference = reference_gradient(net_, example_.parameters, buffers, example_.samples,
                                                dropped_by(net_, random_));
@@ -175,21 +173,21 @@ TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
   for (const Segment& segment : net_.layout().segments()) {
     const auto expected = std::span(reference.gradient).subspan(segment.offset, segment.size);
     const auto found = std::span(planned.gradient).subspan(segment.offset, segment.size);
-    const double scale = std::max(norm(expected), 0.1 * norm(reference.gradient));
-    EXPECT_LE(distance(found, expected), kTolerance * scale) << segment.name;
+    const double scale = std::max(engine::norm(expected), 0.1 * engine::norm(reference.gradient));
+    EXPECT_LE(engine::distance(found, expected), kTolerance * scale) << segment.name;
   }
-  EXPECT_LE(distance(planned.buffers, buffers), kTolerance * norm(buffers));
+  EXPECT_LE(engine::distance(planned.buffers, buffers), kTolerance * engine::norm(buffers));
 
   const Doubles logits =
       reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
-  EXPECT_LE(distance(run_logits(*plan, net_.classes(), example_), logits),
-            kTolerance * norm(logits));
+  EXPECT_LE(engine::distance(engine::run_logits(*plan, net_.classes(), example_), logits),
+            kTolerance * engine::norm(logits));
 
-  EXPECT_EQ(run_gradient(*plan, example_, random_), planned);
+  EXPECT_EQ(engine::run_gradient(*plan, example_, random_), planned);
 }
 
 INSTANTIATE_TEST_SUITE_P(Chains, PlannedChain, ::testing::ValuesIn(chains()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace hearsay::engine
+}  // namespace hearsay::model

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 namespace hearsay::golden {
 
 namespace {
@@ -106,7 +108,7 @@ GoldenFile read_golden(const std::string& name) {
       if (key == "tensor") line >> expected.scale >> expected.offset;
       expected.facts = read_numbers(line);
     } else {
-      throw std::runtime_error("cannot read '" + text + "' in golden file " + name);
+      throw std::runtime_error(fmt::format("cannot read '{}' in golden file {}", text, name));
     }
   }
   return file;

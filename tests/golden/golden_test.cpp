@@ -7,10 +7,8 @@
 #include "hearsay/engine/plan.h"
 #include "hearsay/model/models.h"
 
-namespace hearsay::golden {
+namespace hearsay::model {
 namespace {
-
-using namespace model;
 
 /// golden.py's network of what the models lack.
 Network make_zoo(Shape input) {
@@ -35,7 +33,7 @@ class Golden : public ::testing::TestWithParam<const char*> {
   }
 
   /// Every tensor's estimated error, see Expected::error, is at most `tolerance`.
-  static void check(const Layout& layout, const std::vector<Expected>& expected,
+  static void check(const Layout& layout, const std::vector<golden::Expected>& expected,
                     std::span<const double> found, double tolerance) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Segment& segment = layout.segments()[i];
@@ -44,11 +42,11 @@ class Golden : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  const GoldenFile file_ = read_golden(GetParam());
+  const golden::GoldenFile file_ = golden::read_golden(GetParam());
   const Network net_ = make_network();
 };
 
-void check_names(const Layout& layout, const std::vector<Expected>& expected) {
+void check_names(const Layout& layout, const std::vector<golden::Expected>& expected) {
   ASSERT_EQ(layout.segments().size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(layout.segments()[i].name, expected[i].name);
@@ -99,4 +97,4 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden,
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
-}  // namespace hearsay::golden
+}  // namespace hearsay::model

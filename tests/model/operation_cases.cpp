@@ -74,7 +74,7 @@ std::vector<OperationCase> operation_cases() {
   };
 }
 
-void PrintTo(const OperationCase& test, std::ostream* out) { *out << test.name; }
+std::ostream& operator<<(std::ostream& out, const OperationCase& test) { return out << test.name; }
 
 Network lens_network(const OperationCase& test) {
   Network net(test.input);
