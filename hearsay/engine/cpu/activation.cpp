@@ -41,8 +41,7 @@ class ActivationStep final : public Step {
 
   Demands demands() const override {
     return {.input_in_backward = !Function::kFromOutput,
-            .output_in_backward = Function::kFromOutput,
-            .scratch_bytes = 0};
+            .output_in_backward = Function::kFromOutput};
   }
 
   void forward(const Call&, std::byte*) override {

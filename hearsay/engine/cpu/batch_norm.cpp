@@ -33,7 +33,7 @@ class BatchNormStep final : public Step {
     // Where nothing was added, the sign of the output is found from the input again.
     return {.input_in_backward = true,
             .output_in_backward = site_.relu && site_.residual != nullptr,
-            .scratch_bytes = 0};
+            .output_is_cheap = site_.residual == nullptr};
   }
 
   void forward(const Call& call, std::byte*) override {
@@ -60,6 +60,10 @@ class BatchNormStep final : public Step {
       scale_.at(0, c) = static_cast<float>(scale);
       offset_.at(0, c) = static_cast<float>(static_cast<double>(bias[c]) - mean * scale);
     }
+    remake();
+  }
+
+  void remake() override {
     backend::cpu::affine(site_.x->data, tiles_, scale_, offset_,
                          site_.residual ? site_.residual->data : nullptr, site_.relu,
                          site_.y->data);

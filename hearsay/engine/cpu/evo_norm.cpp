@@ -158,7 +158,7 @@ class EvoStep final : public Step {
         gradients_(3 * tiles().channels) {}
 
   Demands demands() const override {
-    return {.input_in_backward = true, .output_in_backward = false, .scratch_bytes = 0};
+    return {.input_in_backward = true, .output_in_backward = false};
   }
 
   void forward(const Call& call, std::byte*) override {

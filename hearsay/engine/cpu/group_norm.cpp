@@ -34,7 +34,7 @@ class GroupNormStep final : public Step {
   Demands demands() const override {
     return {.input_in_backward = true,
             .output_in_backward = site_.relu && site_.residual != nullptr,
-            .scratch_bytes = 0};
+            .output_is_cheap = site_.residual == nullptr};
   }
 
   void forward(const Call& call, std::byte*) override {
@@ -56,6 +56,10 @@ class GroupNormStep final : public Step {
         offset_.at(n, c) = static_cast<float>(static_cast<double>(bias[c]) - all.mean * scale);
       }
     });
+    remake();
+  }
+
+  void remake() override {
     backend::cpu::affine(site_.x->data, tiles_, scale_, offset_,
                          site_.residual ? site_.residual->data : nullptr, site_.relu,
                          site_.y->data);

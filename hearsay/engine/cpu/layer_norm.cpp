@@ -20,7 +20,7 @@ class LayerNormStep final : public Step {
       : site_(site), tiles_(site.x->tiles), moments_(tiles_.samples), gradients_(2 * features()) {}
 
   Demands demands() const override {
-    return {.input_in_backward = true, .output_in_backward = false, .scratch_bytes = 0};
+    return {.input_in_backward = true, .output_in_backward = false};
   }
 
   void forward(const Call& call, std::byte*) override {

@@ -14,7 +14,7 @@ class AddStep final : public Step {
   explicit AddStep(const Site& site) : site_(site) {}
 
   Demands demands() const override {
-    return {.input_in_backward = false, .output_in_backward = site_.relu, .scratch_bytes = 0};
+    return {.input_in_backward = false, .output_in_backward = site_.relu};
   }
 
   void forward(const Call&, std::byte*) override {

@@ -26,6 +26,7 @@ struct Call {
 struct Demands {
   bool input_in_backward = false;
   bool output_in_backward = false;
+  bool output_is_cheap = false;   ///< `remake` is there
   std::size_t scratch_bytes = 0;  ///< for the time of one call of forward or backward
 };
 
@@ -38,6 +39,8 @@ class Step {
 
   /// Output from inputs.
   virtual void forward(const Call& call, std::byte* scratch) = 0;
+  /// The output once more, from the input, between forward and backward.
+  virtual void remake() {}
   /// From the output's gradient: the inputs' gradients and the parameters'.
   virtual void backward(const Call& call, std::byte* scratch) = 0;
 };
@@ -53,11 +56,13 @@ struct Site {
   std::uint64_t index = 0;  ///< of the operation, for its random numbers
   Tensor* x = nullptr;
   Tensor* y = nullptr;
-  Tensor* residual = nullptr;    ///< added to the output before `relu`
-  bool residual_shares = false;  ///< residual's gradient is y's, in the same memory
-  bool relu = false;             ///< the last thing that happens to the output
+  Tensor* residual = nullptr;  ///< added to the output before `relu`
+  bool relu = false;           ///< the last thing that happens to the output
   Places places{};
 };
+
+/// The step of an operation of that kind.
+std::unique_ptr<Step> make_step(const model::Kind& kind, const Site& site);
 
 std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
 std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);

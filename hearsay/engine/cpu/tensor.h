@@ -14,6 +14,7 @@ namespace hearsay::engine::cpu {
 struct Tensor {
   model::Shape shape;
   backend::cpu::Tiles tiles;
+  std::size_t number = 0;  ///< in its Storage
   float* data = nullptr;
   float* gradient = nullptr;  ///< null for the images
   float* also = nullptr;      ///< null if there is one reader

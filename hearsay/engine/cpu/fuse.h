@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hearsay/model/network.h"
+
+namespace hearsay::engine::cpu {
+
+/// One operation with those that are done in the same pass: a following addition and relu.
+struct Fused {
+  model::Value operation;
+  model::Value output;                   ///< the value of the last operation fused
+  std::optional<model::Value> residual;  ///< the other term of an addition
+  bool relu = false;
+};
+
+/// The steps of a network, in order. An operation is fused into the one before it if nobody else
+/// reads that one's value, and an addition only if its other term is made before.
+std::vector<Fused> fuse(const model::Network& network);
+
+}  // namespace hearsay::engine::cpu

@@ -1,0 +1,121 @@
+#include "hearsay/engine/cpu/storage.h"
+
+#include <algorithm>
+
+namespace hearsay::engine::cpu {
+
+Tensor& Storage::add(const model::Shape& shape, std::size_t samples, std::size_t block,
+                     bool has_gradient) {
+  Tensor tensor;
+  tensor.shape = shape;
+  tensor.tiles = {samples, shape.channels, shape.pixels(), block};
+  tensor.number = items_.size();
+  items_.push_back({.tensor = tensor, .has_gradient = has_gradient});
+  return items_.back().tensor;
+}
+
+void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
+                       const Demands& demands) {
+  const Step step = scratch_bytes_.size();
+  scratch_bytes_.push_back(demands.scratch_bytes);
+  Item& made = items_[output.number];
+  made.made = step;
+  made.cheap = demands.output_is_cheap && !demands.output_in_backward;
+  if (demands.output_in_backward) made.rereads.push_back(step);
+  for (const Tensor* input : inputs) {
+    Item& item = items_[input->number];
+    item.reads.push_back(step);
+    if (demands.input_in_backward) item.rereads.push_back(step);
+    item.gradient_is_of.reset();
+  }
+}
+
+std::size_t Storage::owner_of_gradient(std::size_t i) const {
+  while (items_[i].gradient_is_of) i = *items_[i].gradient_is_of;
+  return i;
+}
+
+void Storage::place(const Tensor& logits) {
+  const std::size_t count = scratch_bytes_.size();
+  const auto back = [&](Step step) { return 2 * count - step; };
+  const auto is_used = [&](const Item& item) {  // others are inside a fused step
+    return &item.tensor == &logits || !item.reads.empty();
+  };
+
+  // A gradient's memory is needed until the makers of all tensors that share it have read it.
+  std::vector<std::size_t> gradient_end(items_.size(), 0);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    std::size_t& end = gradient_end[owner_of_gradient(i)];
+    end = std::max(end, back(items_[i].made));
+  }
+
+  struct Spots {
+    std::optional<std::size_t> first, second, gradient, also;
+  };
+  std::vector<Spots> places(items_.size());
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (!is_used(item)) continue;
+    const std::size_t bytes = item.tensor.tiles.size() * sizeof(float);
+    std::size_t last = item.reads.empty() ? count : item.reads.back();
+    if (!item.rereads.empty()) {
+      const auto [early, late] = std::ranges::minmax(item.rereads);
+      if (item.cheap) {
+        places[i].second = arena_.request(bytes, back(late), back(early));
+      } else {
+        last = back(early);
+      }
+    }
+    places[i].first = arena_.request(bytes, item.made, last);
+    if (!item.has_gradient) continue;
+    if (owner_of_gradient(i) == i) {
+      const std::size_t begin = item.reads.empty() ? count : back(item.reads.back());
+      places[i].gradient = arena_.request(bytes, begin, gradient_end[i]);
+    }
+    if (item.reads.size() > 1) {
+      const Step second_reader = item.reads[item.reads.size() - 2];
+      places[i].also = arena_.request(bytes, back(second_reader), back(item.made));
+    }
+  }
+  std::vector<std::size_t> there(count), back_again(count);
+  for (Step k = 0; k < count; ++k) {
+    there[k] = arena_.request(scratch_bytes_[k], k, k);
+    back_again[k] = arena_.request(scratch_bytes_[k], back(k), back(k));
+  }
+  arena_.allocate();
+
+  const auto at = [&](std::optional<std::size_t> place) {
+    return place ? arena_.at(*place) : nullptr;
+  };
+  remade_.resize(count);
+  makers_.resize(count);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    Item& item = items_[i];
+    item.first = item.tensor.data = at(places[i].first);
+    item.tensor.also = at(places[i].also);
+    if (item.has_gradient) item.tensor.gradient = at(places[owner_of_gradient(i)].gradient);
+    if (!places[i].second) continue;
+    item.second = at(places[i].second);
+    const Step first_on_the_way_back = std::ranges::max(item.rereads);
+    remade_[first_on_the_way_back].push_back(i);
+    makers_[first_on_the_way_back].push_back(item.made);
+  }
+  for (Step k = 0; k < count; ++k) {
+    scratch_.push_back(reinterpret_cast<std::byte*>(arena_.at(there[k])));
+    back_scratch_.push_back(reinterpret_cast<std::byte*>(arena_.at(back_again[k])));
+  }
+}
+
+void Storage::go_forward() {
+  for (Item& item : items_) {
+    item.tensor.data = item.first;
+    item.tensor.contributions = 0;
+  }
+}
+
+std::span<const Storage::Step> Storage::go_back(Step step) {
+  for (std::size_t i : remade_[step]) items_[i].tensor.data = items_[i].second;
+  return makers_[step];
+}
+
+}  // namespace hearsay::engine::cpu

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hearsay/engine/cpu/arena.h"
+#include "hearsay/engine/cpu/step.h"
+
+namespace hearsay::engine::cpu {
+
+/// The tensors of a plan and where they lie. First it is told who writes and reads them, step by
+/// step; then `place` gives them memory. What a step can make again cheaply is not kept between its
+/// last reader on the way there and the first on the way back.
+///
+/// Time: step k goes forward at k, the loss is at K, and step k goes back at 2K - k.
+class Storage {
+ public:
+  using Step = std::size_t;
+
+  /// Without a gradient: images.
+  Tensor& add(const model::Shape& shape, std::size_t samples, std::size_t block, bool has_gradient);
+  Tensor& operator[](std::size_t i) { return items_[i].tensor; }
+
+  /// Tell of the next step: what it reads and writes, and what it needs.
+  void add_step(const std::vector<Tensor*>& inputs, const Tensor& output, const Demands& demands);
+
+  /// The gradient of `term` is that of `sum`, in the same memory. For the last step told, which
+  /// made `sum`; a later reader of `term` undoes it, as that one's gradient comes first.
+  void share_gradient(const Tensor& term, const Tensor& sum) {
+    items_[term.number].gradient_is_of = sum.number;
+  }
+
+  /// Give memory to all; `logits` is what the loss reads.
+  void place(const Tensor& logits);
+
+  std::byte* scratch(Step step) const { return scratch_[step]; }
+  std::byte* back_scratch(Step step) const { return back_scratch_[step]; }
+
+  /// To be called before a forward pass, and before each step on the way back. The latter returns
+  /// the makers of the tensors that the step needs and that were not kept: they must make them now.
+  void go_forward();
+  std::span<const Step> go_back(Step step);
+
+  std::size_t bytes() const { return arena_.bytes(); }
+
+ private:
+  struct Item {
+    Tensor tensor;
+    bool has_gradient;
+    Step made = 0;              ///< 0 for the images, too
+    bool cheap = false;         ///< its maker can make it again
+    std::vector<Step> reads{};  ///< ascending
+    std::vector<Step> rereads{};
+    std::optional<std::size_t> gradient_is_of{};
+    float* first = nullptr;   ///< where it lies on the way there
+    float* second = nullptr;  ///< and back
+  };
+
+  std::size_t owner_of_gradient(std::size_t i) const;
+
+  std::deque<Item> items_;                  // tensors stay where they are
+  std::vector<std::size_t> scratch_bytes_;  ///< of each step
+  Arena arena_;
+  std::vector<std::byte*> scratch_, back_scratch_;
+  std::vector<std::vector<std::size_t>> remade_;  ///< items, by the step they are remade before
+  std::vector<std::vector<Step>> makers_;         ///< theirs
+};
+
+}  // namespace hearsay::engine::cpu
