@@ -6,8 +6,6 @@
 
 #include <csetjmp>
 
-#include <fmt/format.h>
-
 #include "hearsay/data/image_file.h"
 
 namespace hearsay::data {

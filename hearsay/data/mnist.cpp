@@ -1,9 +1,7 @@
-#include <array>
 #include <initializer_list>
 #include <string>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "hearsay/data/source_file.h"
 #include "hearsay/data/sources.h"

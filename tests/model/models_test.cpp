@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, ModelContract, ::testing::ValuesIn(specs()),
                            return name;
                          });
 
-/// Parameters as counted for the papers' tables (docs/algorithms.md) and by PyTorch.
+/// Parameters as the papers' tables and byte counts imply, or as PyTorch counts them.
 struct Count {
   const char* spec;
   Shape input;

@@ -70,7 +70,7 @@ TEST(Network, LaysOutParametersInOrderAndShapedAsPyTorchs) {
 TEST(Network, StartsWithTheStatedDistributions) {
   Network net({16, 5, 5});
   Value x = net.add("out", Conv2d{.out = 64, .kernel = 5, .start = Start::kFanOut}, {net.input()});
-  x = net.add("norm", GroupNorm{}, {x});
+  net.add("norm", GroupNorm{}, {x});
   x = net.add("in", Conv2d{.out = 64, .kernel = 3, .padding = 2}, {net.input()});
   x = net.add("flat", Flatten{}, {x});
   net.add("zero", Linear{.out = 9, .start = Start::kZero}, {x});

@@ -11,8 +11,8 @@ std::vector<OperationCase> operation_cases() {
   return {
       {"Conv3x3", {3, 8, 6}, Conv2d{.out = 5, .padding = 1}},
       {"Conv3x3Of16", {16, 8, 8}, Conv2d{.out = 16, .padding = 1, .bias = false}},
-      {"Conv3x3Of32", {32, 10, 10}, Conv2d{.out = 32, .padding = 1, .bias = false}},
-      {"Conv3x3Widening", {16, 9, 5}, Conv2d{.out = 32, .padding = 1}},
+      {"Conv3x3Of32", {32, 7, 6}, Conv2d{.out = 32, .padding = 1, .bias = false}},
+      {"Conv3x3Widening", {16, 6, 5}, Conv2d{.out = 32, .padding = 1}},
       {"Conv3x3Strided", {17, 7, 9}, Conv2d{.out = 24, .stride = 2, .padding = 1}},
       {"Conv3x3StridedOf16", {16, 8, 8}, Conv2d{.out = 32, .stride = 2, .padding = 1}},
       {"Conv3x3Unpadded", {5, 6, 7}, Conv2d{.out = 3}},
@@ -74,7 +74,7 @@ std::vector<OperationCase> operation_cases() {
   };
 }
 
-void PrintTo(const OperationCase& test, std::ostream* out) { *out << test.name; }
+std::ostream& operator<<(std::ostream& out, const OperationCase& test) { return out << test.name; }
 
 Network lens_network(const OperationCase& test) {
   Network net(test.input);

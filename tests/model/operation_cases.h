@@ -16,7 +16,7 @@ struct OperationCase {
   Kind kind;
 };
 
-void PrintTo(const OperationCase& test, std::ostream* out);
+std::ostream& operator<<(std::ostream& out, const OperationCase& test);
 
 /// Every kind of operation, with channels that fill vectors and that do not, groups, strides,
 /// paddings and images that are not square.

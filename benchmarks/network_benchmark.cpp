@@ -1,0 +1,186 @@
+/// What a network's training step costs: images a second, how peers share two threads, memory of
+/// one peer, and what compression and mixing add. Ratios within one run; see docs/performance.md.
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/algorithm/exchange.h"
+#include "hearsay/compress/compressor.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/engine/objectives.h"
+#include "hearsay/graph/facts.h"
+#include "hearsay/graph/schedule.h"
+#include "hearsay/train/config.h"
+#include "hearsay/train/simulation.h"
+
+namespace {
+
+using namespace hearsay;
+
+constexpr std::size_t kBatch = 32;
+constexpr const char* kImages = "synthetic:shape=3x32x32,classes=10,samples=2000";
+
+/// A bank of peers that train a model on made-up images of CIFAR's size.
+struct Peers {
+  Peers(const std::string& model, std::size_t count, std::size_t threads)
+      : pool(threads),
+        kernels(backend::make_cpu_kernels(pool)),
+        objective(engine::make_objective(kImages, {.peers = count,
+                                                   .first = 0,
+                                                   .rows = count,
+                                                   .seed = 1,
+                                                   .pool = pool,
+                                                   .model = model,
+                                                   .augment = "crop-flip",
+                                                   .batch = kBatch})),
+        x(kernels->allocate(count, objective->layout().dim())),
+        gradient(kernels->allocate(count, objective->layout().dim())),
+        losses(count) {
+    objective->initialize(x);
+    objective->gradients(round++, x, gradient, losses);  // the first call warms up
+  }
+
+  double seconds_of_a_round() {
+    const auto begin = std::chrono::steady_clock::now();
+    objective->gradients(round++, x, gradient, losses);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  ThreadPool pool;
+  std::unique_ptr<backend::Kernels> kernels;
+  std::unique_ptr<engine::Objective> objective;
+  backend::Array x, gradient;
+  std::vector<double> losses;
+  std::uint32_t round = 0;
+};
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
+}
+
+/// One peer on one thread, batch gathering and augmentation included.
+void step(benchmark::State& state, const std::string& model) {
+  Peers peers(model, 1, 1);
+  std::vector<double> seconds;
+  for (auto _ : state) seconds.push_back(peers.seconds_of_a_round());
+  state.counters["images/s"] = static_cast<double>(kBatch) / median(seconds);
+}
+BENCHMARK_CAPTURE(step, resnet20, "resnet20")->MinTime(5)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, resnet20_evonorm, "resnet20:norm=evonorm")
+    ->MinTime(5)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, vgg11, "vgg11")->MinTime(5)->Unit(benchmark::kMillisecond);
+
+/// Two peers on two threads against one peer on one, taking turns.
+void two_threads(benchmark::State& state) {
+  Peers one("resnet20", 1, 1), two("resnet20", 2, 2);
+  std::vector<double> alone, together;
+  for (auto _ : state) {
+    alone.push_back(one.seconds_of_a_round());
+    together.push_back(two.seconds_of_a_round());
+  }
+  state.counters["speedup"] = 2 * median(alone) / median(together);
+}
+BENCHMARK(two_threads)->MinTime(8)->Unit(benchmark::kMillisecond);
+
+/// What compression, error feedback and mixing add to a step of four peers: sparse-push at top-1 %
+/// on the directed ring of the paper, one thread.
+void communication_share(benchmark::State& state) {
+  constexpr std::size_t kPeers = 4;
+  Peers peers("resnet20", kPeers, 1);
+  const Layout& layout = peers.objective->layout();
+  const auto schedule = graph::make_schedule("sparse-push:a", {kPeers, 1});
+  const graph::Facts facts = graph::facts_of(*schedule);
+  const auto compressor = compress::make_compressor("topk:keep=0.01");
+  algorithm::BankCompressor bank_compressor(*compressor, layout, peers.pool, 1, 0);
+  const auto method = algorithm::make_algorithm("sparse-push", {.kernels = *peers.kernels,
+                                                                .layout = layout,
+                                                                .compressor = bank_compressor,
+                                                                .topk_keep = 0.01,
+                                                                .graph = facts,
+                                                                .peers = kPeers,
+                                                                .rows = kPeers});
+  peers.objective->initialize(method->initial());
+  method->start();
+  std::vector<double> gradient, communication;
+  algorithm::Exchange exchange;
+  for (auto _ : state) {
+    method->plan({.index = peers.round, .phase = 0, .lr = 0.01f, .last_phase = false});
+    const auto begin = std::chrono::steady_clock::now();
+    peers.objective->gradients(peers.round++, method->point(), peers.gradient, peers.losses);
+    method->step(peers.gradient);
+    const auto middle = std::chrono::steady_clock::now();
+    algorithm::Outbox outbox;
+    method->emit(outbox);
+    algorithm::deliver(schedule->at(0, 0), outbox, method->push_sum(), nullptr, exchange);
+    method->mix(exchange);
+    const auto end = std::chrono::steady_clock::now();
+    gradient.push_back(std::chrono::duration<double>(middle - begin).count());
+    communication.push_back(std::chrono::duration<double>(end - middle).count());
+  }
+  const double part = median(communication);
+  state.counters["share_percent"] = 100 * part / (part + median(gradient));
+}
+BENCHMARK(communication_share)->MinTime(8)->Unit(benchmark::kMillisecond);
+
+/// Bytes of a line "NAME: 123 kB" of /proc/self/status.
+double status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return 1024 * std::stod(line.substr(name.size() + 1));
+  }
+  return 0;
+}
+
+/// A whole process that trains one peer, started by `peak_memory`: prints its peak resident memory
+/// beyond the dataset.
+int train_one_peer() {
+  train::Config config;
+  config.set("peers", "1");
+  config.set("graph", "complete");
+  config.set("algorithm", "sgp");
+  config.set("data", kImages);
+  config.set("model", "resnet20");
+  config.set("rounds", "10");
+  config.set("threads", "1");
+  train::Simulation simulation(resolve(config));
+  for (int t = 0; t < 10; ++t) simulation.run_round(true);
+  simulation.evaluate();
+  const double dataset = 2000 * 3 * 32 * 32;
+  fmt::print("{}\n", status_bytes("VmHWM") - dataset);
+  return 0;
+}
+
+void peak_memory(benchmark::State& state) {
+  double bytes = 0;
+  for (auto _ : state) {
+    const std::string self = fmt::format("/proc/{}/exe --train-one-peer", getpid());
+    FILE* child = popen(self.c_str(), "r");
+    if (child == nullptr || fscanf(child, "%lf", &bytes) != 1) state.SkipWithError("no child");
+    if (child != nullptr) pclose(child);
+  }
+  state.counters["MB"] = bytes / 1e6;
+}
+BENCHMARK(peak_memory)->Iterations(1)->Unit(benchmark::kSecond);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--train-one-peer") == 0) return train_one_peer();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

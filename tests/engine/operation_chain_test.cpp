@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "engine/run_plan.h"
+#include "hearsay/engine/plan.h"
+
+namespace hearsay::model {
+namespace {
+
+/// A small network: what a plan may fuse, and what looks like it but must not be.
+struct Chain {
+  std::string name;
+  Shape input;
+  std::function<Value(Network&)> build;  ///< returns the value that a linear layer then reads
+};
+
+std::ostream& operator<<(std::ostream& out, const Chain& chain) { return out << chain.name; }
+
+Value conv(Network& net, const std::string& name, Value x, std::size_t out,
+           std::size_t stride = 1) {
+  return net.add(name, Conv2d{.out = out, .stride = stride, .padding = 1, .bias = false}, {x});
+}
+
+/// conv -> norm -> relu
+Chain normed(const std::string& name, Kind norm, std::size_t channels) {
+  return {name, {3, 6, 8}, [=](Network& net) {
+            Value x = conv(net, "conv", net.input(), channels);
+            x = net.add("norm", norm, {x});
+            return net.add("relu", Relu{}, {x});
+          }};
+}
+
+/// A residual block, its shortcut `shortcut(net, x)`, with the sum's terms in either order.
+Chain residual(const std::string& name, std::size_t channels, Kind norm, bool swapped,
+               Value (*shortcut)(Network&, Value), std::size_t stride) {
+  return {name, {3, 8, 6}, [=](Network& net) {
+            Value x = conv(net, "stem", net.input(), channels);
+            x = net.add("stem.norm", norm, {x});
+            x = net.add("stem.relu", Relu{}, {x});
+            Value y = conv(net, "conv1", x, stride * channels, stride);
+            y = net.add("norm1", norm, {y});
+            y = net.add("relu1", Relu{}, {y});
+            y = conv(net, "conv2", y, stride * channels);
+            y = net.add("norm2", norm, {y});
+            x = shortcut(net, x);
+            y = net.add("add", Add{}, swapped ? std::vector{x, y} : std::vector{y, x});
+            return net.add("relu", Relu{}, {y});
+          }};
+}
+
+Value keep(Network&, Value x) { return x; }
+Value option_a(Network& net, Value x) {
+  return net.add("shortcut", Shortcut{.out = 2 * net.shape(x).channels}, {x});
+}
+Value option_b(Network& net, Value x) {
+  x = net.add("shortcut.0",
+              Conv2d{.out = 2 * net.shape(x).channels, .kernel = 1, .stride = 2, .bias = false},
+              {x});
+  return net.add("shortcut.1", BatchNorm{}, {x});
+}
+
+std::vector<Chain> chains() {
+  return {
+      normed("BatchNormRelu", BatchNorm{}, 16),
+      normed("BatchNormReluOf5", BatchNorm{}, 5),
+      normed("GroupNormRelu", GroupNorm{}, 16),
+      normed("LayerNormRelu", LayerNorm{}, 16),
+      normed("EvoNormRelu", EvoNorm{}, 16),
+      normed("RangeEvoNormRelu", RangeEvoNorm{}, 16),
+      residual("Residual", 16, BatchNorm{}, false, keep, 1),
+      residual("ResidualSwapped", 16, BatchNorm{}, true, keep, 1),
+      residual("ResidualOf5", 5, BatchNorm{}, false, keep, 1),
+      residual("ResidualOfGroupNorm", 16, GroupNorm{}, false, keep, 1),
+      residual("ResidualOfEvoNorm", 16, EvoNorm{}, false, keep, 1),
+      residual("ResidualOptionA", 16, BatchNorm{}, false, option_a, 2),
+      residual("ResidualOptionAOf6", 6, BatchNorm{}, true, option_a, 2),
+      residual("ResidualOptionB", 16, BatchNorm{}, false, option_b, 2),
+      residual("ResidualOptionBSwapped", 16, BatchNorm{}, true, option_b, 2),
+      {"NormReadTwice",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         return net.add("add", Add{}, {net.add("relu", Relu{}, {x}), x});
+       }},
+      {"SumReadTwice",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv1", net.input(), 16), y = conv(net, "conv2", x, 16);
+         const Value sum = net.add("sum", Add{}, {net.add("norm", BatchNorm{}, {y}), x});
+         return net.add("add", Add{}, {net.add("relu", Relu{}, {sum}), sum});
+       }},
+      {"ReadByThree",
+       {5, 6, 6},
+       [](Network& net) {
+         const Value x = net.add("relu", Relu{}, {conv(net, "conv", net.input(), 16)});
+         const Value a = conv(net, "a", x, 16), b = net.add("b", Gelu{}, {x});
+         return net.add("add2", Add{}, {net.add("add1", Add{}, {a, b}), x});
+       }},
+      {"AddedToItself",
+       {5, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv", net.input(), 7);
+         return net.add("add", Add{}, {x, x});
+       }},
+      {"ImagesInASum",
+       {5, 4, 4},
+       [](Network& net) {
+         return net.add("add", Add{}, {conv(net, "conv", net.input(), 5), net.input()});
+       }},
+      {"NormOfImages", {3, 4, 4}, [](Network& net) { return net.add("bn", BatchNorm{}, {0}); }},
+      {"PoolOfImages", {3, 4, 4}, [](Network& net) { return net.add("pool", MaxPool{}, {0}); }},
+      {"ReluOfImages", {3, 4, 4}, [](Network& net) { return net.add("relu", Relu{}, {0}); }},
+      {"ShortcutOfImages",
+       {3, 4, 4},
+       [](Network& net) { return net.add("shortcut", Shortcut{.out = 5}, {0}); }},
+      {"OnlyLinear", {3, 4, 4}, [](Network& net) { return net.input(); }},
+      {"ReluTwice",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("relu1", Relu{}, {conv(net, "conv", net.input(), 16)});
+         return net.add("relu2", Relu{}, {x});
+       }},
+      {"ConvReluPoolDropout",
+       {1, 8, 8},
+       [](Network& net) {
+         Value x = net.add("conv", Conv2d{.out = 6, .kernel = 5}, {net.input()});
+         x = net.add("pool", MaxPool{}, {net.add("relu", Relu{}, {x})});
+         return net.add("dropout", Dropout{.rate = 0.25}, {x});
+       }},
+      {"HiddenLayers",
+       {5, 3, 3},
+       [](Network& net) {
+         Value x = net.add("flat", Flatten{}, {net.input()});
+         x = net.add("relu1", Relu{}, {net.add("fc1", Linear{.out = 20}, {x})});
+         return net.add("relu2", Relu{}, {net.add("fc2", Linear{.out = 17}, {x})});
+       }},
+      {"NormOfHidden",
+       {20, 1, 1},
+       [](Network& net) {
+         const Value x = net.add("fc", Linear{.out = 24}, {net.input()});
+         return net.add("relu", Relu{}, {net.add("norm", LayerNorm{}, {x})});
+       }},
+  };
+}
+
+class PlannedChain : public ::testing::TestWithParam<Chain> {
+ protected:
+  static Network make_network() {
+    Network net(GetParam().input);
+    Value x = GetParam().build(net);
+    if (net.shape(x).pixels() > 1) x = net.add("flatten", Flatten{}, {x});
+    net.add("linear", Linear{.out = 3}, {x});
+    return net;
+  }
+
+  static constexpr std::size_t kBatch = 3;
+  const Network net_ = make_network();
+  const Example example_ = make_example(net_, kBatch, 1);
+  const Random random_{5, Purpose::kDropout};
+};
+
+TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
+  const auto plan = engine::make_cpu_plan(net_, kBatch);
+  const engine::PlanOutcome planned = engine::run_gradient(*plan, example_, random_);
+  Doubles buffers = example_.buffers;
+  const Outcome reference = reference_gradient(net_, example_.parameters, buffers, example_.samples,
+                                               dropped_by(net_, random_));
+  // As in operation_test.cpp, over up to five layers.
+  constexpr double kTolerance = 1e-5;
+  EXPECT_NEAR(planned.loss, reference.loss, kTolerance * reference.loss);
+  for (const Segment& segment : net_.layout().segments()) {
+    const auto expected = std::span(reference.gradient).subspan(segment.offset, segment.size);
+    const auto found = std::span(planned.gradient).subspan(segment.offset, segment.size);
+    const double scale = std::max(engine::norm(expected), 0.1 * engine::norm(reference.gradient));
+    EXPECT_LE(engine::distance(found, expected), kTolerance * scale) << segment.name;
+  }
+  EXPECT_LE(engine::distance(planned.buffers, buffers), kTolerance * engine::norm(buffers));
+
+  const Doubles logits =
+      reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
+  EXPECT_LE(engine::distance(engine::run_logits(*plan, net_.classes(), example_), logits),
+            kTolerance * engine::norm(logits));
+
+  EXPECT_EQ(engine::run_gradient(*plan, example_, random_), planned);
+}
+
+INSTANTIATE_TEST_SUITE_P(Chains, PlannedChain, ::testing::ValuesIn(chains()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace hearsay::model

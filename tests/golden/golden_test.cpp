@@ -1,0 +1,100 @@
+// Whole models against PyTorch: what golden.py computed once in double precision.
+
+#include <gtest/gtest.h>
+
+#include "engine/run_plan.h"
+#include "golden/golden_file.h"
+#include "hearsay/engine/plan.h"
+#include "hearsay/model/models.h"
+
+namespace hearsay::model {
+namespace {
+
+/// golden.py's network of what the models lack.
+Network make_zoo(Shape input) {
+  Network net(input);
+  Value x = net.add("a", Conv2d{.out = 16, .padding = 1}, {net.input()});
+  x = net.add("b", GroupNorm{}, {x});
+  x = net.add("gelu", Gelu{}, {x});
+  x = net.add("c", Conv2d{.out = 32, .stride = 2, .padding = 1, .groups = 4}, {x});
+  x = net.add("d", RangeEvoNorm{}, {x});
+  x = net.add("pool", AveragePool{.kernel = 3, .stride = 2, .padding = 1}, {x});
+  x = net.add("e", LayerNorm{}, {x});
+  x = net.add("three", Add{}, {net.add("two", Add{}, {x, x}), x});
+  x = net.add("hard", HardSigmoid{}, {x});
+  net.add("f", Linear{.out = 10}, {net.add("flatten", Flatten{}, {x})});
+  return net;
+}
+
+class Golden : public ::testing::TestWithParam<const char*> {
+ protected:
+  Network make_network() const {
+    return file_.spec == "zoo" ? make_zoo(file_.input) : make_model(file_.spec, file_.input, 10);
+  }
+
+  /// Every tensor's estimated error, see Expected::error, is at most `tolerance`.
+  static void check(const Layout& layout, const std::vector<golden::Expected>& expected,
+                    std::span<const double> found, double tolerance) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Segment& segment = layout.segments()[i];
+      EXPECT_LE(expected[i].error(i, found.subspan(segment.offset, segment.size)), tolerance)
+          << segment.name;
+    }
+  }
+
+  const golden::GoldenFile file_ = golden::read_golden(GetParam());
+  const Network net_ = make_network();
+};
+
+void check_names(const Layout& layout, const std::vector<golden::Expected>& expected) {
+  ASSERT_EQ(layout.segments().size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(layout.segments()[i].name, expected[i].name);
+    EXPECT_EQ(layout.segments()[i].size, expected[i].size);
+  }
+}
+
+TEST_P(Golden, HasPyTorchsTensorsInItsOrder) {
+  check_names(net_.layout(), file_.tensors);
+  check_names(net_.buffers(), file_.buffers);
+}
+
+/// Both are in double precision; the file has 12 digits.
+TEST_P(Golden, ReferenceComputesWhatPyTorchDoes) {
+  Example example = file_.example(net_);
+  const Outcome outcome =
+      reference_gradient(net_, example.parameters, example.buffers, example.samples, {});
+  EXPECT_NEAR(outcome.loss, file_.loss, 1e-12 * file_.loss);
+  check(net_.layout(), file_.tensors, outcome.gradient, 1e-9);
+  check(net_.buffers(), file_.buffers, example.buffers, 1e-10);
+
+  const Doubles logits =
+      reference_logits(net_, example.parameters, example.buffers, example.samples.images);
+  ASSERT_EQ(logits.size(), file_.logits.size());
+  for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], file_.logits[i], 1e-9);
+}
+
+/// In single precision: the loss to 1e-6 and every gradient tensor to 1e-4, of which half is
+/// allowed so that an error of 1e-4 does not pass.
+TEST_P(Golden, PlanComputesWhatPyTorchDoes) {
+  Example example = file_.example(net_);
+  const auto plan = engine::make_cpu_plan(net_, file_.batch);
+  const auto outcome = engine::run_gradient(*plan, example, Random(1, Purpose::kDropout));
+  EXPECT_NEAR(outcome.loss, file_.loss, 1e-6 * file_.loss);
+  check(net_.layout(), file_.tensors, engine::to_doubles(outcome.gradient), 0.5e-4);
+  check(net_.buffers(), file_.buffers, engine::to_doubles(outcome.buffers), 1e-5);
+
+  example.buffers = engine::to_doubles(outcome.buffers);
+  const std::vector<float> logits = engine::run_logits(*plan, net_.classes(), example);
+  EXPECT_LE(engine::distance(logits, file_.logits), 1e-4 * engine::norm(file_.logits));
+}
+
+/// The argument why the tolerances above may be so small.
+TEST_P(Golden, StaysClearOfKinks) { EXPECT_GE(file_.margin, 1e-4); }
+
+INSTANTIATE_TEST_SUITE_P(Files, Golden,
+                         ::testing::Values("cnn", "lenet5", "resnet20", "resnet20_evonorm", "zoo"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace hearsay::model
