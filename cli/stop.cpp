@@ -1,8 +1,7 @@
 #include "cli/stop.h"
 
-#include <signal.h>
-
 #include <atomic>
+#include <csignal>
 
 namespace hearsay::cli {
 

@@ -30,6 +30,16 @@ double tick_step(double range, int count) {
   return 10 * power;
 }
 
+/// The multiples of a round step within a range, about `count` of them.
+std::vector<double> ticks(double low, double high, int count) {
+  const double step = tick_step(high - low, count);
+  const double first = std::ceil(low / step);
+  const auto number = static_cast<int>(std::floor(high / step + 1e-9) - first) + 1;
+  std::vector<double> values;
+  for (int k = 0; k < number; ++k) values.push_back((first + k) * step + 0.0);  // no -0
+  return values;
+}
+
 /// The range of some numbers; never empty.
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -58,17 +68,14 @@ std::string label(double value, const std::string& unit) {
 std::string axes(const Range& x, const Range& y, const std::string& unit) {
   std::string svg;
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
-  const double dy = tick_step(y.high - y.low, 6);
-  for (double value = std::ceil(y.low / dy) * dy; value <= y.high + 1e-9 * dy; value += dy) {
+  for (double value : ticks(y.low, y.high, 6)) {
     const double at = bottom - y.place(value) * (bottom - kTop);
-    const double shown = std::abs(value) < 1e-9 * dy ? 0 : value;
     svg += fmt::format(R"(<line class="grid" x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}"/>)", kLeft, at,
                        right, at);
     svg += fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 6, at + 4,
-                       escape(label(shown, unit)));
+                       escape(label(value, unit)));
   }
-  const double dx = tick_step(x.high - x.low, 8);
-  for (double value = std::ceil(x.low / dx) * dx; value <= x.high + 1e-9 * dx; value += dx) {
+  for (double value : ticks(x.low, x.high, 8)) {
     const double at = kLeft + x.place(value) * (right - kLeft);
     svg += fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:g}</text>)", at,
                        bottom + 16, value);
