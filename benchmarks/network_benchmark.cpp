@@ -17,6 +17,7 @@
 #include "hearsay/algorithm/exchange.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/thread_pool.h"
+#include "hearsay/data/dataset.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
@@ -90,7 +91,10 @@ void two_threads(benchmark::State& state) {
     alone.push_back(one.seconds_of_a_round());
     together.push_back(two.seconds_of_a_round());
   }
-  state.counters["speedup"] = 2 * median(alone) / median(together);
+  // A round of two waits for the slower: on a machine with other guests the best rounds show what
+  // the program does, the medians what the neighbours do, too.
+  state.counters["speedup_best"] = 2 * std::ranges::min(alone) / std::ranges::min(together);
+  state.counters["speedup_median"] = 2 * median(alone) / median(together);
 }
 BENCHMARK(two_threads)->MinTime(8)->Unit(benchmark::kMillisecond);
 
@@ -154,11 +158,16 @@ int train_one_peer() {
   config.set("model", "resnet20");
   config.set("rounds", "10");
   config.set("threads", "1");
-  train::Simulation simulation(resolve(config));
-  for (int t = 0; t < 10; ++t) simulation.run_round(true);
-  simulation.evaluate();
-  const double dataset = 2000 * 3 * 32 * 32;
-  fmt::print("{}\n", status_bytes("VmHWM") - dataset);
+  {
+    train::Simulation simulation(resolve(config));
+    for (int t = 0; t < 10; ++t) simulation.run_round(t == 9);
+    simulation.evaluate();
+  }
+  const double peak = status_bytes("VmHWM");
+  const auto images = data::make_dataset(kImages);
+  const auto dataset =
+      static_cast<double>(images->train.pixels.size() + images->test.pixels.size());
+  fmt::print("{}\n", peak - dataset);
   return 0;
 }
 

@@ -6,7 +6,6 @@ namespace hearsay::backend {
 
 void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x) {
   before_.resize(x.dim);
-  after_.resize(x.dim);
   kernels.sum_rows(x, before_);
   std::vector<VectorView> rows;
   for (std::size_t i = 0; i < x.rows; ++i) rows.push_back({x.row(i).data()});
@@ -14,10 +13,12 @@ void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlo
 }
 
 void MassMeter::after(Kernels& kernels, ConstBlock x) {
-  kernels.sum_rows(x, after_);
+  std::vector<double> now(x.dim);
+  kernels.sum_rows(x, now);
   double change = 0;
-  for (std::size_t k = 0; k < x.dim; ++k) change += std::abs(after_[k] - before_[k]);
+  for (std::size_t k = 0; k < x.dim; ++k) change += std::abs(now[k] - before_[k]);
   if (size_ > 0) drift_ = std::max(drift_, change / size_);
+  before_ = {};  // measured rounds are rare, and evaluations want the memory
 }
 
 void Kernels::mix(const Mixing& mixing, std::span<const VectorView> q, Block x) {

@@ -20,7 +20,7 @@ class MassMeter {
   void reset(double drift = 0) { drift_ = drift; }
 
  private:
-  std::vector<double> before_, after_;
+  std::vector<double> before_;  ///< only between before() and after()
   double size_ = 0;
   double drift_ = 0;
 };
