@@ -120,18 +120,21 @@ class Classifier final : public Objective {
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                  std::span<double> losses) override {
     pool_.run(at.rows, [&](std::size_t i) {
-      const auto peer = static_cast<std::uint32_t>(first_ + i);
       workers_.with_one([&](Worker& worker) {
-        batches_.read(i, round, worker.samples);
-        const Random augment(seed_, Purpose::kAugment, peer, round);
-        for (std::size_t k = 0; k < batch(); ++k) {
-          const std::uint32_t sample = parts_[peer][worker.samples[k]];
-          worker.labels[k] = dataset_->train.labels[sample];
-          augmentation_->read(*dataset_, dataset_->train, sample, augment, k, image(worker, k));
-        }
+        read_batch(i, round, worker);
+        const Random dropout(seed_, Purpose::kDropout, peer(i), round);
         losses[i] =
-            worker.plan->gradient(at.row(i), own_buffers(i), worker.labels,
-                                  Random(seed_, Purpose::kDropout, peer, round), out.row(i));
+            worker.plan->gradient(at.row(i), own_buffers(i), worker.labels, dropout, out.row(i));
+      });
+    });
+  }
+
+  void observe(std::uint32_t round, backend::ConstBlock at) override {
+    if (buffers_.empty()) return;
+    pool_.run(at.rows, [&](std::size_t i) {
+      workers_.with_one([&](Worker& worker) {
+        read_batch(i, round, worker);
+        worker.plan->observe(at.row(i), own_buffers(i), model::BatchNorm::kMomentum);
       });
     });
   }
@@ -187,6 +190,19 @@ class Classifier final : public Objective {
   struct Verdicts {
     double loss, accuracy;
   };
+
+  std::uint32_t peer(std::size_t row) const { return static_cast<std::uint32_t>(first_ + row); }
+
+  /// The minibatch of that round to the worker's labels and images.
+  void read_batch(std::size_t row, std::uint32_t round, Worker& worker) {
+    batches_.read(row, round, worker.samples);
+    const Random augment(seed_, Purpose::kAugment, peer(row), round);
+    for (std::size_t k = 0; k < batch(); ++k) {
+      const std::uint32_t sample = parts_[peer(row)][worker.samples[k]];
+      worker.labels[k] = dataset_->train.labels[sample];
+      augmentation_->read(*dataset_, dataset_->train, sample, augment, k, image(worker, k));
+    }
+  }
 
   Verdicts evaluate_on(const data::Samples& samples, Worker& worker, std::span<const float> model,
                        std::span<const float> buffers) const {

@@ -47,8 +47,12 @@ class Objective {
   virtual void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                          std::span<double> losses) = 0;
 
+  /// In rounds without a gradient: let every row's buffers follow the model at_i, on the minibatch
+  /// that `gradients` would read. Nothing else changes.
+  virtual void observe(std::uint32_t /*round*/, backend::ConstBlock /*at*/) {}
+
   /// What belongs to a peer's model but is neither trained nor sent: running statistics of batch
-  /// norm. Row i's are updated by `gradients`.
+  /// norm. Row i's are updated by `gradients` and `observe`.
   virtual const Layout& buffer_layout() const {
     static const Layout kNone;
     return kNone;

@@ -162,6 +162,8 @@ void Simulation::run_round(bool measure_mass) {
     check_finite(gradient_, "step");
     algorithm_->step(gradient_);
     link_->compute(index);
+  } else {
+    objective_->observe(index, algorithm_->point());
   }
   if (gossips) {
     if (!plan.send_first) algorithm_->emit(outbox_);

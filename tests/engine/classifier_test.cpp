@@ -116,6 +116,15 @@ TEST(Classifier, RunningStatisticsAreAPeersOwn) {
   EXPECT_TRUE(std::ranges::equal(bank->buffers(0), bank->buffers(1)));
 }
 
+TEST(Classifier, StatisticsFollowAModelThatIsNotTrained) {
+  Bank seen("digits", kRich), trained("digits", kRich);
+  seen->observe(3, {seen.x.data(), seen.rows(), seen.dim()});
+  trained.gradients(3);
+  for (std::size_t i = 0; i < seen.rows(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(seen->buffers(i), trained->buffers(i)));
+  }
+}
+
 TEST(Classifier, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
   BankOptions options = kRich;
   options.augment = "none";
