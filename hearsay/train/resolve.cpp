@@ -33,22 +33,22 @@ bool makes_its_own_data(const std::string& data) {
 
 /// What a dataset is trained with where nothing is said.
 struct Habit {
-  std::string_view data, model, augment, epochs;
+  std::string_view data, model, epochs;
 };
 constexpr Habit kHabits[] = {
-    {"digits", "cnn", "none", "125"},
-    {"mnist", "cnn", "none", "30"},
-    {"cifar10", "resnet20", "crop-flip", "30"},
-    {"cifar100", "resnet20", "crop-flip", "30"},
-    {"folder", "resnet18", "resized-crop", "30"},
-    {"npz", "mlp", "none", "30"},
-    {"csv", "mlp", "none", "30"},
-    {"synthetic", "cnn", "none", "30"},
+    {"digits", "cnn", "125"},
+    {"mnist", "cnn", "30"},
+    {"cifar10", "resnet20", "30"},
+    {"cifar100", "resnet20", "30"},
+    {"folder", "resnet18", "30"},
+    {"npz", "mlp", "30"},
+    {"csv", "mlp", "30"},
+    {"synthetic", "cnn", "30"},
 };
 
 Habit habit_of(std::string_view data) {
   const auto* found = std::ranges::find(kHabits, spec_name(data), &Habit::data);
-  return found == std::end(kHabits) ? Habit{data, "mlp", "none", "30"} : *found;
+  return found == std::end(kHabits) ? Habit{data, "mlp", "30"} : *found;
 }
 
 /// For a network a rate that falls: at a constant one, peers that know their own samples by heart
@@ -103,7 +103,7 @@ Config resolve(const Config& config) {
   const Habit habit = habit_of(r.text("data"));
   fill("model", std::string(dataset ? habit.model : "none"));
   fill("partition", dataset ? "skew:0.8" : "none");
-  fill("augment", std::string(dataset ? habit.augment : "none"));
+  fill("augment", data::default_augmentation(r.text("data")));
   if (makes_its_own_data(r.text("data"))) refuse_data_settings(r);
   if (dataset) {
     find_entry(model::model_registry(), r.text("model"), "model");
