@@ -44,7 +44,11 @@ class IdleWorkers {
   }
 
  private:
-  std::unique_ptr<Worker> make() const {
+  std::unique_ptr<Worker> make() {
+    {
+      const std::lock_guard lock(mutex_);
+      idle_.reserve(++made_);  // so that giving back cannot fail
+    }
     auto worker = std::make_unique<Worker>();
     worker->plan = make_cpu_plan(network_, batch_);
     worker->samples.resize(batch_);
@@ -72,6 +76,7 @@ class IdleWorkers {
   std::size_t batch_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> idle_;
+  std::size_t made_ = 0;
 };
 
 /// -ln softmax(row)[label], and whether the label has the largest entry (the first of equals).

@@ -13,8 +13,8 @@ namespace hearsay::engine {
 ///
 /// A plan holds no parameters: every call is handed one peer's flat arrays, in the plain layout of
 /// Network::layout(). The memory is for one peer at a time, so a process needs one plan a thread,
-/// not one a peer. Nothing is allocated after the plan is made, and a result depends only on the
-/// call's arguments and what `images` holds.
+/// not one a peer. The arena is allocated once; a call allocates nothing that grows with the batch.
+/// A result depends only on the call's arguments and what `images` holds.
 ///
 /// Thread safety: none; one call at a time.
 class Plan {
@@ -25,7 +25,7 @@ class Plan {
   virtual std::size_t arena_bytes() const = 0;  ///< memory for activations and scratch
 
   /// Where the caller puts the next batch: batch() samples of channel, row, column, as the model
-  /// sees them. Calls below read it; `gradient` leaves it undefined.
+  /// sees them. Every call below reads it and leaves it undefined.
   virtual std::span<float> images() = 0;
 
   /// The mean softmax cross-entropy of the batch, in training mode; `gradient` is overwritten with
@@ -44,7 +44,7 @@ class Plan {
                        double momentum) = 0;
 };
 
-/// For one thread of the CPU.
+/// For one thread of the CPU. Throws InvalidArgument if a value of the network is read by nobody.
 std::unique_ptr<Plan> make_cpu_plan(const model::Network& network, std::size_t batch);
 
 }  // namespace hearsay::engine

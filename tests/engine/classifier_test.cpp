@@ -80,7 +80,7 @@ TEST(Classifier, HoldsOutWhatItIsAskedTo) {
   EXPECT_EQ(bank->rounds_per_epoch(), 7u);  // 3/4 of 1,442 over five peers: 216 samples
 }
 
-/// Networks with all that a peer keeps to itself: running statistics, dropout, augmentation.
+/// A network with running statistics, which a peer keeps to itself, and augmentation.
 const BankOptions kRich{
     .peers = 3, .model = "cnn:norm=batch", .augment = "crop-flip:padding=1", .batch = 8};
 
@@ -103,6 +103,32 @@ TEST(Classifier, DoesNotDependOnThreadsOrOnWhoElseIsInTheBank) {
     EXPECT_TRUE(std::ranges::equal(one->buffers(i), three->buffers(i)));
   }
   EXPECT_TRUE(std::ranges::equal(one->buffers(1), middle->buffers(0)));
+}
+
+TEST(Classifier, DropsTheSameWhereverAPeerLives) {
+  const char* images = "synthetic:shape=3x32x32,classes=3,samples=40";
+  Bank both(images, {.peers = 2, .threads = 2, .model = "vgg11", .batch = 1});
+  Bank second(images, {.peers = 2, .first = 1, .rows = 1, .model = "vgg11", .batch = 1});
+  both.gradients(4);
+  second.gradients(4);
+  EXPECT_EQ(both.losses[1], second.losses[0]);
+  const float* row = both.g.data() + both.dim();
+  EXPECT_TRUE(std::equal(second.g.begin(), second.g.end(), row));
+  // What is dropped has no gradient: half of the columns of the first layer behind it.
+  const auto& segments = both->layout().segments();
+  const auto segment = std::ranges::find_if(segments, [](const Segment& s) {
+    return s.shape == std::vector<std::size_t>{512, 512};
+  });
+  ASSERT_NE(segment, segments.end());
+  std::size_t dropped = 0;
+  for (std::size_t in = 0; in < 512; ++in) {
+    bool silent = true;
+    for (std::size_t out = 0; out < 512; ++out) {
+      silent = silent && row[segment->offset + out * 512 + in] == 0;
+    }
+    dropped += silent;
+  }
+  EXPECT_GE(dropped, 256u - 60);
 }
 
 TEST(Classifier, RunningStatisticsAreAPeersOwn) {

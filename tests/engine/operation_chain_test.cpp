@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/run_plan.h"
+#include "hearsay/core/error.h"
 #include "hearsay/engine/plan.h"
 
 namespace hearsay::model {
@@ -109,6 +110,38 @@ std::vector<Chain> chains() {
        [](Network& net) {
          return net.add("add", Add{}, {conv(net, "conv", net.input(), 5), net.input()});
        }},
+      // Of two that can be made again, one must be kept for the other.
+      {"NormOfNorm",
+       {3, 6, 6},
+       [](Network& net) {
+         Value x = net.add("bn", BatchNorm{}, {conv(net, "conv1", net.input(), 16)});
+         x = net.add("gn", GroupNorm{}, {net.add("relu", Relu{}, {x})});
+         for (const char* name : {"conv2", "conv3", "conv4"}) {
+           x = net.add(std::string(name) + ".bn", BatchNorm{}, {conv(net, name, x, 16)});
+         }
+         return x;
+       }},
+      // Terms that lie in different layouts.
+      {"VectorAndImagesInASum",
+       {10, 1, 1},
+       [](Network& net) {
+         const Value x = net.add("fc", Linear{.out = 10}, {net.input()});
+         return net.add("add", Add{}, {x, net.input()});
+       }},
+      {"ImagesAndVectorInASum",
+       {10, 1, 1},
+       [](Network& net) {
+         const Value x = net.add("fc", Linear{.out = 10}, {net.input()});
+         return net.add("add", Add{}, {net.input(), x});
+       }},
+      {"PixelAndMeanInASum",
+       {3, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("conv", Conv2d{.out = 10, .kernel = 4}, {net.input()});
+         const Value y =
+             net.add("pool", GlobalAveragePool{}, {conv(net, "conv2", net.input(), 10)});
+         return net.add("add", Add{}, {net.add("norm", GroupNorm{}, {x}), y});
+       }},
       {"NormOfImages", {3, 4, 4}, [](Network& net) { return net.add("bn", BatchNorm{}, {0}); }},
       {"PoolOfImages", {3, 4, 4}, [](Network& net) { return net.add("pool", MaxPool{}, {0}); }},
       {"ReluOfImages", {3, 4, 4}, [](Network& net) { return net.add("relu", Relu{}, {0}); }},
@@ -188,6 +221,19 @@ TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Chains, PlannedChain, ::testing::ValuesIn(chains()),
                          [](const auto& test) { return test.param.name; });
+
+TEST(PlannedNetwork, MayNotMakeWhatNobodyReads) {
+  Network net({3, 4, 4});
+  const Value x = conv(net, "conv", net.input(), 4);
+  net.add("unused", Relu{}, {x});
+  net.add("linear", Linear{.out = 3}, {net.add("flatten", Flatten{}, {x})});
+  try {
+    engine::make_cpu_plan(net, 2);
+    FAIL() << "accepted";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "[model] nothing reads what unused makes; leave it out");
+  }
+}
 
 }  // namespace
 }  // namespace hearsay::model

@@ -89,9 +89,6 @@ TEST_P(Golden, PlanComputesWhatPyTorchDoes) {
   EXPECT_LE(engine::distance(logits, file_.logits), 1e-4 * engine::norm(file_.logits));
 }
 
-/// The argument why the tolerances above may be so small.
-TEST_P(Golden, StaysClearOfKinks) { EXPECT_GE(file_.margin, 1e-4); }
-
 INSTANTIATE_TEST_SUITE_P(Files, Golden,
                          ::testing::Values("cnn", "lenet5", "resnet20", "resnet20_evonorm", "zoo"),
                          [](const auto& test) { return std::string(test.param); });

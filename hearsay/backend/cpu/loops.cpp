@@ -56,7 +56,7 @@ void add(const float* x, const float* y, float* z, std::size_t n) {
 
 void relu(const float* x, float* y, std::size_t n) {
   for_each_vector(n, [=](auto d, std::size_t i) {
-    hn::StoreU(hn::Max(hn::LoadU(d, x + i), hn::Zero(d)), d, y + i);
+    hn::StoreU(hn::Max(hn::Zero(d), hn::LoadU(d, x + i)), d, y + i);
   });
 }
 

@@ -1,8 +1,9 @@
 #include "hearsay/backend/cpu/normalize.h"
 
-// clang-format off: the order matters to Highway
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hearsay/backend/cpu/normalize.cpp"
+// The order matters to Highway.
+// clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
@@ -35,11 +36,13 @@ HWY_INLINE hn::Vec<D> load(D d, const PerChannel& values, std::size_t n, std::si
   return hn::LoadU(d, values.data + n * values.stride + c);
 }
 
-/// s(t) = 1 / (1 + exp(-t)).
+/// s(t) = 1 / (1 + exp(-t)). Highway's Exp holds up to 88 only; a NaN passes (it is the second term
+/// of Min that x86 returns then).
 template <class D>
 HWY_INLINE hn::Vec<D> logistic(D d, hn::Vec<D> t) {
   const auto one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(t))));
+  const auto exponent = hn::Min(hn::Set(d, 88.0f), hn::Neg(t));
+  return hn::Div(one, hn::Add(one, hn::Exp(d, exponent)));
 }
 
 void moments(const float* x, const Tiles& tiles, float* mean, float* square) {
@@ -76,16 +79,16 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto a = load(d, scale, n, c);
     const auto b = load(d, offset, n, c);
-    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);
+    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);  // first in Max: a NaN stays one
     const std::size_t end = at + tiles.pixels * tiles.block;
     if (residual == nullptr) {
       for (std::size_t i = at; i < end; i += tiles.block) {
-        hn::StoreU(hn::Max(hn::MulAdd(a, hn::LoadU(d, x + i), b), low), d, y + i);
+        hn::StoreU(hn::Max(low, hn::MulAdd(a, hn::LoadU(d, x + i), b)), d, y + i);
       }
     } else {
       for (std::size_t i = at; i < end; i += tiles.block) {
         const auto sum = hn::Add(hn::MulAdd(a, hn::LoadU(d, x + i), b), hn::LoadU(d, residual + i));
-        hn::StoreU(hn::Max(sum, low), d, y + i);
+        hn::StoreU(hn::Max(low, sum), d, y + i);
       }
     }
   });
@@ -99,7 +102,7 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
     const auto zero = hn::Zero(d);
     auto s = zero, q = zero;
     const std::size_t end = at + tiles.pixels * tiles.block;
-    const auto pass = [&](const auto& gradient, const auto& positive) HWY_ATTR {
+    const auto pass = [&](const auto& gradient, const auto& positive) {
       for (std::size_t i = at; i < end; i += tiles.block) {
         const auto value = hn::LoadU(d, x + i);
         const auto kept = positive(gradient(i), value, i);
@@ -108,19 +111,20 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
         hn::StoreU(kept, d, g + i);
       }
     };
-    const auto all = [&](auto v, auto, std::size_t) HWY_ATTR { return v; };
-    const auto by_output = [&](auto v, auto, std::size_t i) HWY_ATTR {
+    const auto all = [&](auto v, auto, std::size_t) { return v; };
+    const auto by_output = [&](auto v, auto, std::size_t i) {
       return hn::IfThenElseZero(hn::Gt(hn::LoadU(d, output.y + i), zero), v);
     };
     const auto a = output.relu && !output.y ? load(d, output.scale, n, c) : zero;
     const auto b = output.relu && !output.y ? load(d, output.offset, n, c) : zero;
-    const auto by_input = [&](auto v, auto value, std::size_t) HWY_ATTR {
+    const auto by_input = [&](auto v, auto value, std::size_t) {
       return hn::IfThenElseZero(hn::Gt(hn::MulAdd(a, value, b), zero), v);
     };
-    const auto single = [&](std::size_t i) HWY_ATTR { return hn::LoadU(d, g + i); };
-    const auto both = [&](std::size_t i)
-                          HWY_ATTR { return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, also + i)); };
-    const auto choose = [&](const auto& gradient) HWY_ATTR {
+    const auto single = [&](std::size_t i) { return hn::LoadU(d, g + i); };
+    const auto both = [&](std::size_t i) {
+      return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, also + i));
+    };
+    const auto choose = [&](const auto& gradient) {
       if (!output.relu) {
         pass(gradient, all);
       } else if (output.y) {

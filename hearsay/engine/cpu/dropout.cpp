@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 #include "hearsay/engine/cpu/step.h"
 
@@ -14,7 +15,9 @@ class DropoutStep final : public Step {
   DropoutStep(double rate, const Site& site)
       : site_(site),
         rate_(static_cast<float>(rate)),
-        keep_scale_(static_cast<float>(1 / (1 - rate))) {}
+        keep_scale_(static_cast<float>(1 / (1 - rate))) {
+    assert(site.index < 1024);  // the words of a stream end at 2^50
+  }
 
   void forward(const Call& call, std::byte*) override { drop(call, site_.x->data, site_.y->data); }
 

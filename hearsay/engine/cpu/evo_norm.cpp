@@ -155,7 +155,8 @@ class EvoStep final : public Step {
         first_(tiles(), true),
         second_(tiles(), true),
         third_(tiles(), true),
-        gradients_(3 * tiles().channels) {}
+        gradients_(3 * tiles().channels),
+        spread_gradient_(groups_.count()) {}
 
   Demands demands() const override {
     return {.input_in_backward = true, .output_in_backward = false};
@@ -181,7 +182,7 @@ class EvoStep final : public Step {
     backend::cpu::evo_sums(x, g, tiles(), v_, first_.data(), second_.data(), third_.data());
     std::ranges::fill(gradients_, 0.0);
     std::vector<double>& ds = spread_gradient_;
-    ds.assign(groups_.count(), 0.0);
+    std::ranges::fill(ds, 0.0);
     for_each_channel([&](std::size_t n, std::size_t c, std::size_t place) {
       const double w = static_cast<double>(weight[c]), s = factor_[place];
       gradients_[c] += s * static_cast<double>(second_.at(n, c));

@@ -29,7 +29,9 @@ class GroupNormStep final : public Step {
         c_(tiles_, true),
         first_(tiles_, true),
         second_(tiles_, true),
-        deviation_(tiles_.samples * groups, 0.0) {}
+        deviation_(tiles_.samples * groups, 0.0),
+        weight_gradient_(tiles_.channels),
+        bias_gradient_(tiles_.channels) {}
 
   Demands demands() const override {
     return {.input_in_backward = true,
@@ -77,8 +79,8 @@ class GroupNormStep final : public Step {
     const double count = static_cast<double>(members_ * tiles_.pixels);
     std::vector<double>& dw = weight_gradient_;
     std::vector<double>& db = bias_gradient_;
-    dw.assign(tiles_.channels, 0.0);
-    db.assign(tiles_.channels, 0.0);
+    std::ranges::fill(dw, 0.0);
+    std::ranges::fill(db, 0.0);
     for_each_group([&](std::size_t n, std::size_t g, std::size_t begin, std::size_t end) {
       const double r = deviation_[n * groups_ + g];
       double sum = 0, product = 0;

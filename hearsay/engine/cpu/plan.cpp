@@ -5,6 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
 #include "hearsay/engine/cpu/fuse.h"
 #include "hearsay/engine/cpu/onednn.h"
 #include "hearsay/engine/cpu/step.h"
@@ -29,6 +32,7 @@ class CpuPlan final : public Plan {
  public:
   CpuPlan(const Network& net, std::size_t batch) : batch_(batch) {
     const OneThread one_thread;
+    check_all_values_are_read(net);
     lay_out(net);
     for (const Fused& step : fuse(net)) add_step(net, step);
     logits_ = &storage_[net.operations().size() - 1];
@@ -83,6 +87,19 @@ class CpuPlan final : public Plan {
   }
 
  private:
+  static void check_all_values_are_read(const Network& net) {
+    const auto& operations = net.operations();
+    std::vector<bool> read(operations.size(), false);
+    read.back() = true;  // by the loss
+    for (const Operation& op : operations) {
+      for (Value input : op.inputs) read[input] = true;
+    }
+    const auto unread = std::ranges::find(read, false) - read.begin();
+    if (unread == std::ssize(read)) return;
+    throw InvalidArgument(fmt::format("[model] nothing reads what {} makes; leave it out",
+                                      operations[static_cast<std::size_t>(unread)].name));
+  }
+
   /// Give every value its tensor. Images and vectors are plain; all else lies in oneDNN's blocks.
   void lay_out(const Network& net) {
     const auto& operations = net.operations();
@@ -104,16 +121,20 @@ class CpuPlan final : public Plan {
   Tensor* input_of(const Network& net, const Operation& op, Value value) {
     Tensor& tensor = storage_[value];
     if (is_one_of<model::Linear>(op)) {
-      const bool plain = tensor.tiles.block == tensor.shape.channels;
+      const auto& tiles = tensor.tiles;
+      const bool plain = tiles.pixels == 1 && tiles.padded_channels() == tiles.channels;
       return plain ? &tensor : copy_of(tensor, tensor.shape.channels);
     }
-    constexpr std::size_t kFewChannels = 3;  // oneDNN reads so few best from plain images
-    const bool plain_is_fine =
-        is_one_of<model::Flatten, model::GlobalAveragePool>(op) ||
-        (is_one_of<model::Conv2d>(op) && net.shape(0).channels <= kFewChannels);
+    const bool plain_is_fine = is_one_of<model::Flatten, model::GlobalAveragePool>(op) ||
+                               (is_one_of<model::Conv2d>(op) && reads_plain(net.shape(0)));
     if (value != 0 || plain_is_fine) return &tensor;
     if (blocked_images_ == nullptr) blocked_images_ = copy_of(tensor, preferred_block());
     return blocked_images_;
+  }
+
+  /// Whether oneDNN's vector code for a first convolution takes such images as they come.
+  static bool reads_plain(const model::Shape& images) {
+    return has_avx512() ? images.channels <= 3 : images.channels == 3;
   }
 
   /// A tensor with the same values in another layout, and the step that makes it.
@@ -130,6 +151,12 @@ class CpuPlan final : public Plan {
               .y = &storage_[fused.output],
               .residual = fused.residual ? input_of(net, op, *fused.residual) : nullptr,
               .relu = fused.relu};
+    if (site.residual) {  // terms of a sum must lie alike
+      for (Tensor** term : {&site.x, &site.residual}) {
+        const std::size_t block = site.y->tiles.block;
+        if ((*term)->tiles.block != block) *term = copy_of(**term, block);
+      }
+    }
     for (std::size_t k = 0; k < op.parameters.size(); ++k) {
       site.places.parameter[k] = net.layout().segments()[op.parameters[k]].offset;
     }

@@ -20,12 +20,15 @@ void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
   scratch_bytes_.push_back(demands.scratch_bytes);
   Item& made = items_[output.number];
   made.made = step;
-  made.cheap = demands.output_is_cheap && !demands.output_in_backward;
+  // A tensor that is made again needs its maker's input at that time, so that one must be kept.
+  made.cheap = demands.output_is_cheap && !demands.output_in_backward &&
+               !items_[inputs.front()->number].cheap;
   if (demands.output_in_backward) made.rereads.push_back(step);
   for (const Tensor* input : inputs) {
     Item& item = items_[input->number];
     item.reads.push_back(step);
-    if (demands.input_in_backward) item.rereads.push_back(step);
+    // The first input only: what is added on the way there is not read on the way back.
+    if (demands.input_in_backward && input == inputs.front()) item.rereads.push_back(step);
     item.gradient_is_of.reset();
   }
 }
