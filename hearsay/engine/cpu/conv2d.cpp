@@ -1,4 +1,5 @@
-#include <optional>
+#include <string_view>
+#include <tuple>
 
 #include "hearsay/engine/cpu/onednn.h"
 #include "hearsay/engine/cpu/step.h"
@@ -14,206 +15,220 @@ using Forward = dnnl::convolution_forward;
 using BackwardData = dnnl::convolution_backward_data;
 using BackwardWeights = dnnl::convolution_backward_weights;
 
-/// Parameters in the plain layout against the blocked one that a primitive wants: reordered, or
-/// used where they lie if the two are the same.
-class Weights {
+/// An operand of a primitive: in our layout and in the one that the primitive wants. Reordered in
+/// scratch, or used where it lies if the two are the same.
+class Operand {
  public:
-  Weights() = default;
-  Weights(const memory::desc& plain, const memory::desc& blocked, bool to_plain)
-      : plain_(unbound(plain)), blocked_(unbound(blocked)), same_(plain == blocked) {
+  enum class Way { kIn, kOut };
+
+  Operand() = default;
+  Operand(const memory::desc& ours, const memory::desc& wanted, Way way)
+      : ours_(unbound(ours)), wanted_(unbound(wanted)), same_(ours == wanted) {
     if (same_) return;
-    const auto from = to_plain ? blocked : plain;
-    const auto to = to_plain ? plain : blocked;
+    const auto& [from, to] = way == Way::kIn ? std::tie(ours, wanted) : std::tie(wanted, ours);
     reorder_ = dnnl::reorder(
         dnnl::reorder::primitive_desc(device(), from, device(), to, caller_scratchpad()));
   }
 
-  std::size_t bytes() const { return same_ ? 0 : blocked_.get_desc().get_size(); }
-  memory& blocked() { return blocked_; }
+  std::size_t scratch_bytes() const {
+    return same_ ? 0 : ScratchCursor::round_up(wanted_.get_desc().get_size());
+  }
+  const memory& wanted() const { return wanted_; }
 
-  /// Point `blocked` at `room`, or at the parameters if no reorder is needed.
-  void bind_to(const float* parameters, float* room) {
-    bind(plain_, parameters);
-    bind(blocked_, same_ ? parameters : room);
+  void bind_to(const float* data, ScratchCursor& scratch) {
+    bind(ours_, data);
+    bind(wanted_, same_ ? data : scratch.take(scratch_bytes()));
   }
   void pack(dnnl::stream& stream) {
-    if (!same_) reorder_.execute(stream, plain_, blocked_);
+    if (!same_) reorder_.execute(stream, ours_, wanted_);
   }
   void unpack(dnnl::stream& stream) {
-    if (!same_) reorder_.execute(stream, blocked_, plain_);
+    if (!same_) reorder_.execute(stream, wanted_, ours_);
   }
 
  private:
-  memory plain_, blocked_;
+  memory ours_, wanted_;
   dnnl::reorder reorder_;
   bool same_ = true;
 };
 
-/// The descriptor that `make` gives for Winograd's form if wanted and there, else for the direct
-/// one.
+/// One of the three convolutions of a layer, with its operands.
+template <class Primitive>
+struct Pass {
+  Primitive primitive;
+  Operand x, y, weights;
+  memory scratchpad;
+
+  std::size_t scratch_bytes() const {
+    return x.scratch_bytes() + y.scratch_bytes() + weights.scratch_bytes() +
+           ScratchCursor::round_up(scratchpad.get_desc().get_size());
+  }
+  void bind_to(const float* of_x, const float* of_y, const float* of_weights, std::byte* scratch) {
+    ScratchCursor cursor(scratch);
+    x.bind_to(of_x, cursor);
+    y.bind_to(of_y, cursor);
+    weights.bind_to(of_weights, cursor);
+    bind(scratchpad, cursor.take(0));
+  }
+};
+
+/// oneDNN's plain loops, some hundred times slower than its other code.
+template <class Descriptor>
+bool is_slow(const Descriptor& descriptor) {
+  return std::string_view(descriptor.impl_info_str()).starts_with("ref");
+}
+
+/// The best descriptor that `make(algorithm, free_layout)` gives: Winograd's if it is wanted and
+/// there, else the direct one in our layouts of activations, or, if oneDNN has only plain loops for
+/// those, in layouts of its own choice.
 template <class Make>
 auto choose(bool winograd, const Make& make) {
   if (winograd && has_avx512()) {
     try {
-      return make(algorithm::convolution_winograd);
+      return make(algorithm::convolution_winograd, false);
     } catch (const dnnl::error&) {
       // Not for this shape; the direct form is there for every one.
     }
   }
-  return make(algorithm::convolution_direct);
+  auto in_our_layouts = make(algorithm::convolution_direct, false);
+  if (!is_slow(in_our_layouts)) return in_our_layouts;
+  auto in_any = make(algorithm::convolution_auto, true);
+  return is_slow(in_any) ? in_our_layouts : in_any;
 }
 
 class Conv2dStep final : public Step {
  public:
   Conv2dStep(const model::Conv2d& conv, const Site& site)
-      : site_(site),
-        bias_(conv.bias),
-        x_desc_(describe(*site.x)),
-        y_desc_(describe(*site.y)),
-        x_(unbound(x_desc_)),
-        y_(unbound(y_desc_)),
-        stream_(device()) {
+      : site_(site), bias_(conv.bias), stream_(device()) {
+    using enum Operand::Way;
     const std::size_t in = site.x->shape.channels;
     memory::dims dims{dim(conv.out), dim(in / conv.groups), dim(conv.kernel), dim(conv.kernel)};
-    Tag plain = Tag::oihw;
     if (conv.groups > 1) {
-      dims = {dim(conv.groups), dim(conv.out / conv.groups), dim(in / conv.groups),
-              dim(conv.kernel), dim(conv.kernel)};
-      plain = Tag::goihw;
+      dims.insert(dims.begin(), dim(conv.groups));
+      dims[1] = dim(conv.out / conv.groups);
     }
     const memory::dims strides(2, dim(conv.stride)), padding(2, dim(conv.padding));
-    const auto weights_plain = plain_desc(dims, plain);
-    const auto weights_any = plain_desc(dims, Tag::any);
-    const auto bias_desc = conv.bias ? plain_desc({dim(conv.out)}, Tag::x) : memory::desc();
-    bias_memory_ = unbound(bias_desc);
-
-    const bool winograd_fits = conv.kernel == 3 && conv.stride == 1 && conv.groups == 1;
-    const std::size_t channels = std::min(in, conv.out);
-    const auto forward_desc = [&](algorithm how) {
-      return conv.bias ? Forward::desc(dnnl::prop_kind::forward_training, how, x_desc_, weights_any,
-                                       bias_desc, y_desc_, strides, padding, padding)
-                       : Forward::desc(dnnl::prop_kind::forward_training, how, x_desc_, weights_any,
-                                       y_desc_, strides, padding, padding);
+    const auto plain = plain_desc(dims, conv.groups > 1 ? Tag::goihw : Tag::oihw);
+    const auto any_weights = plain_desc(dims, Tag::any);
+    const auto bias = conv.bias ? plain_desc({dim(conv.out)}, Tag::x) : memory::desc();
+    const auto x = describe(*site.x), y = describe(*site.y);
+    const auto any = [](const memory::desc& d, bool free) {
+      return free ? plain_desc(d.dims(), Tag::any) : d;
     };
-    auto forward_attr = caller_scratchpad();
+    bias_memory_ = unbound(bias);
+
+    const auto forward = [&](algorithm how, bool free, const dnnl::primitive_attr& attr) {
+      return Forward::primitive_desc({dnnl::prop_kind::forward_training, how, any(x, free),
+                                      any_weights, bias, any(y, free), strides, padding, padding},
+                                     attr, device());
+    };
+    const auto hint = [&](algorithm how, bool free) {  // for the way back: without relu
+      return forward(how, free, caller_scratchpad());
+    };
+    auto with_relu = caller_scratchpad();
     if (site.relu) {
       dnnl::post_ops after;
       after.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
-      forward_attr.set_post_ops(after);
+      with_relu.set_post_ops(after);
     }
-    const auto forward_pd = [&](algorithm how) {
-      return Forward::primitive_desc(forward_desc(how), forward_attr, device());
-    };
-    // A hint for the way back: without post-ops, of the same algorithm.
-    const auto hint = [&](algorithm how) {
-      return Forward::primitive_desc(forward_desc(how), caller_scratchpad(), device());
-    };
 
-    {
-      const auto pd = choose(winograd_fits && channels >= kWinogradForward, forward_pd);
-      forward_ = Forward(pd);
-      forward_weights_ = Weights(weights_plain, pd.weights_desc(), false);
-      forward_pad_ = unbound(pd.scratchpad_desc());
-    }
-    {
-      const auto pd = choose(winograd_fits && channels >= kWinogradWeights, [&](algorithm how) {
-        const auto desc = conv.bias ? BackwardWeights::desc(how, x_desc_, weights_any, bias_desc,
-                                                            y_desc_, strides, padding, padding)
-                                    : BackwardWeights::desc(how, x_desc_, weights_any, y_desc_,
-                                                            strides, padding, padding);
-        return BackwardWeights::primitive_desc(desc, caller_scratchpad(), device(), hint(how));
-      });
-      weights_backward_ = BackwardWeights(pd);
-      weights_gradient_ = Weights(weights_plain, pd.diff_weights_desc(), true);
-      weights_pad_ = unbound(pd.scratchpad_desc());
-    }
-    {
-      const auto pd = choose(winograd_fits && channels >= kWinogradData, [&](algorithm how) {
-        return BackwardData::primitive_desc(
-            BackwardData::desc(how, x_desc_, weights_any, y_desc_, strides, padding, padding),
-            caller_scratchpad(), device(), hint(how));
-      });
-      data_backward_ = BackwardData(pd);
-      data_weights_ = Weights(weights_plain, pd.weights_desc(), false);
-      data_pad_ = unbound(pd.scratchpad_desc());
-    }
+    const bool winograd = conv.kernel == 3 && conv.stride == 1 && conv.groups == 1;
+    const std::size_t channels = std::min(in, conv.out);
+    const auto there =
+        choose(winograd && channels >= kWinogradForward,
+               [&](algorithm how, bool free) { return forward(how, free, with_relu); });
+    forward_ = {Forward(there),
+                {x, there.src_desc(), kIn},
+                {y, there.dst_desc(), kOut},
+                {plain, there.weights_desc(), kIn},
+                unbound(there.scratchpad_desc())};
+
+    const auto to_weights =
+        choose(winograd && channels >= kWinogradWeights, [&](algorithm how, bool free) {
+          return BackwardWeights::primitive_desc(
+              {how, any(x, free), any_weights, bias, any(y, free), strides, padding, padding},
+              caller_scratchpad(), device(), hint(how, free));
+        });
+    weights_ = {BackwardWeights(to_weights),
+                {x, to_weights.src_desc(), kIn},
+                {y, to_weights.diff_dst_desc(), kIn},
+                {plain, to_weights.diff_weights_desc(), kOut},
+                unbound(to_weights.scratchpad_desc())};
+
+    const auto to_data =
+        choose(winograd && channels >= kWinogradData, [&](algorithm how, bool free) {
+          return BackwardData::primitive_desc(
+              {how, any(x, free), any_weights, any(y, free), strides, padding, padding},
+              caller_scratchpad(), device(), hint(how, free));
+        });
+    data_ = {BackwardData(to_data),
+             {x, to_data.diff_src_desc(), kOut},
+             {y, to_data.diff_dst_desc(), kIn},
+             {plain, to_data.weights_desc(), kIn},
+             unbound(to_data.scratchpad_desc())};
   }
 
   Demands demands() const override {
-    const auto sum = [](const Weights& weights, const memory& pad) {
-      return ScratchCursor::round_up(weights.bytes()) +
-             ScratchCursor::round_up(pad.get_desc().get_size());
-    };
     return {.input_in_backward = true,
             .output_in_backward = site_.relu,
-            .scratch_bytes =
-                std::max({sum(forward_weights_, forward_pad_), sum(weights_gradient_, weights_pad_),
-                          sum(data_weights_, data_pad_)})};
+            .scratch_bytes = std::max(
+                {forward_.scratch_bytes(), weights_.scratch_bytes(), data_.scratch_bytes()})};
   }
 
   void forward(const Call& call, std::byte* scratch) override {
-    ScratchCursor cursor(scratch);
-    forward_weights_.bind_to(call.parameters + site_.places.parameter[0],
-                             cursor.take(forward_weights_.bytes()));
-    forward_weights_.pack(stream_);
-    bind(forward_pad_, cursor.take(0));
-    bind(x_, site_.x->data);
-    bind(y_, site_.y->data);
+    forward_.bind_to(site_.x->data, site_.y->data, call.parameters + site_.places.parameter[0],
+                     scratch);
     if (bias_) bind(bias_memory_, call.parameters + site_.places.parameter[1]);
-    forward_.execute(stream_, {{DNNL_ARG_SRC, x_},
-                               {DNNL_ARG_WEIGHTS, forward_weights_.blocked()},
-                               {DNNL_ARG_BIAS, bias_memory_},
-                               {DNNL_ARG_DST, y_},
-                               {DNNL_ARG_SCRATCHPAD, forward_pad_}});
+    forward_.x.pack(stream_);
+    forward_.weights.pack(stream_);
+    forward_.primitive.execute(stream_, {{DNNL_ARG_SRC, forward_.x.wanted()},
+                                         {DNNL_ARG_WEIGHTS, forward_.weights.wanted()},
+                                         {DNNL_ARG_BIAS, bias_memory_},
+                                         {DNNL_ARG_DST, forward_.y.wanted()},
+                                         {DNNL_ARG_SCRATCHPAD, forward_.scratchpad}});
+    forward_.y.unpack(stream_);
   }
 
   void backward(const Call& call, std::byte* scratch) override {
     float* dy = site_.y->collect();
     if (site_.relu) backend::cpu::relu_backward(site_.y->data, dy, site_.y->tiles.size());
-    bind(y_, dy);
-    bind(x_, site_.x->data);
-    {
-      ScratchCursor cursor(scratch);
-      weights_gradient_.bind_to(call.gradient + site_.places.parameter[0],
-                                cursor.take(weights_gradient_.bytes()));
-      bind(weights_pad_, cursor.take(0));
-      if (bias_) bind(bias_memory_, call.gradient + site_.places.parameter[1]);
-      weights_backward_.execute(stream_, {{DNNL_ARG_SRC, x_},
-                                          {DNNL_ARG_DIFF_DST, y_},
-                                          {DNNL_ARG_DIFF_WEIGHTS, weights_gradient_.blocked()},
-                                          {DNNL_ARG_DIFF_BIAS, bias_memory_},
-                                          {DNNL_ARG_SCRATCHPAD, weights_pad_}});
-      weights_gradient_.unpack(stream_);
-    }
+
+    weights_.bind_to(site_.x->data, dy, call.gradient + site_.places.parameter[0], scratch);
+    if (bias_) bind(bias_memory_, call.gradient + site_.places.parameter[1]);
+    weights_.x.pack(stream_);
+    weights_.y.pack(stream_);
+    weights_.primitive.execute(stream_, {{DNNL_ARG_SRC, weights_.x.wanted()},
+                                         {DNNL_ARG_DIFF_DST, weights_.y.wanted()},
+                                         {DNNL_ARG_DIFF_WEIGHTS, weights_.weights.wanted()},
+                                         {DNNL_ARG_DIFF_BIAS, bias_memory_},
+                                         {DNNL_ARG_SCRATCHPAD, weights_.scratchpad}});
+    weights_.weights.unpack(stream_);
     if (!site_.x->wants_gradient()) return;
-    ScratchCursor cursor(scratch);
-    data_weights_.bind_to(call.parameters + site_.places.parameter[0],
-                          cursor.take(data_weights_.bytes()));
-    data_weights_.pack(stream_);
-    bind(data_pad_, cursor.take(0));
-    bind(x_, site_.x->next_gradient());
-    data_backward_.execute(stream_, {{DNNL_ARG_DIFF_DST, y_},
-                                     {DNNL_ARG_WEIGHTS, data_weights_.blocked()},
-                                     {DNNL_ARG_DIFF_SRC, x_},
-                                     {DNNL_ARG_SCRATCHPAD, data_pad_}});
+
+    data_.bind_to(site_.x->next_gradient(), dy, call.parameters + site_.places.parameter[0],
+                  scratch);
+    data_.y.pack(stream_);
+    data_.weights.pack(stream_);
+    data_.primitive.execute(stream_, {{DNNL_ARG_DIFF_DST, data_.y.wanted()},
+                                      {DNNL_ARG_WEIGHTS, data_.weights.wanted()},
+                                      {DNNL_ARG_DIFF_SRC, data_.x.wanted()},
+                                      {DNNL_ARG_SCRATCHPAD, data_.scratchpad}});
+    data_.x.unpack(stream_);
   }
 
  private:
-  /// Channels from which on Winograd's F(4x4, 3x3) is faster (benchmarks/network_benchmark.cpp).
+  /// Channels from which on Winograd's F(4x4, 3x3) is faster on AVX-512 (docs/performance.md).
   static constexpr std::size_t kWinogradForward = 32;
   static constexpr std::size_t kWinogradData = 32;
   static constexpr std::size_t kWinogradWeights = 16;
 
   Site site_;
   bool bias_;
-  memory::desc x_desc_, y_desc_;
-  memory x_, y_, bias_memory_;
   dnnl::stream stream_;
-  Forward forward_;
-  BackwardWeights weights_backward_;
-  BackwardData data_backward_;
-  Weights forward_weights_, weights_gradient_, data_weights_;
-  memory forward_pad_, weights_pad_, data_pad_;
+  memory bias_memory_;
+  Pass<Forward> forward_;
+  Pass<BackwardWeights> weights_;
+  Pass<BackwardData> data_;
 };
 
 }  // namespace

@@ -125,16 +125,13 @@ class CpuPlan final : public Plan {
       const bool plain = tiles.pixels == 1 && tiles.padded_channels() == tiles.channels;
       return plain ? &tensor : copy_of(tensor, tensor.shape.channels);
     }
-    const bool plain_is_fine = is_one_of<model::Flatten, model::GlobalAveragePool>(op) ||
-                               (is_one_of<model::Conv2d>(op) && reads_plain(net.shape(0)));
+    constexpr std::size_t kFewChannels = 3;  // oneDNN reads so few best from plain images
+    const bool plain_is_fine =
+        is_one_of<model::Flatten, model::GlobalAveragePool>(op) ||
+        (is_one_of<model::Conv2d>(op) && net.shape(0).channels <= kFewChannels);
     if (value != 0 || plain_is_fine) return &tensor;
     if (blocked_images_ == nullptr) blocked_images_ = copy_of(tensor, preferred_block());
     return blocked_images_;
-  }
-
-  /// Whether oneDNN's vector code for a first convolution takes such images as they come.
-  static bool reads_plain(const model::Shape& images) {
-    return has_avx512() ? images.channels <= 3 : images.channels == 3;
   }
 
   /// A tensor with the same values in another layout, and the step that makes it.
