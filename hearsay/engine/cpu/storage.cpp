@@ -20,15 +20,17 @@ void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
   scratch_bytes_.push_back(demands.scratch_bytes);
   Item& made = items_[output.number];
   made.made = step;
-  // A tensor that is made again needs its maker's input at that time, so that one must be kept.
-  made.cheap = demands.output_is_cheap && !demands.output_in_backward &&
-               !items_[inputs.front()->number].cheap;
+  // A tensor that is made again needs its maker's inputs at that time, so those must be kept.
+  made.cheap = demands.output_is_cheap && std::ranges::none_of(inputs, [&](const Tensor* input) {
+                 return items_[input->number].cheap;
+               });
   if (demands.output_in_backward) made.rereads.push_back(step);
   for (const Tensor* input : inputs) {
     Item& item = items_[input->number];
     item.reads.push_back(step);
-    // The first input only: what is added on the way there is not read on the way back.
-    if (demands.input_in_backward && input == inputs.front()) item.rereads.push_back(step);
+    // What is added on the way there is read on the way back only to make the sum again.
+    const bool again = made.cheap || (demands.input_in_backward && input == inputs.front());
+    if (again) item.rereads.push_back(step);
     item.gradient_is_of.reset();
   }
 }
