@@ -127,6 +127,11 @@ TEST(Config, NamesFileAndLineOfATomlMistake) {
             "[run.toml, line 3] peers must be a whole number from 0 to 1048576, got '-4'");
   EXPECT_EQ(toml_message("peers = 4.5\n"),
             "[run.toml, line 1] peers must be a whole number from 0 to 1048576, got '4.5'");
+  Config flag;
+  flag.read_toml("compare = true\n", "run.toml");
+  EXPECT_EQ(flag.text("compare"), "yes");
+  flag.read_toml("compare = false\n", "run.toml");
+  EXPECT_EQ(flag.text("compare"), "no");
   EXPECT_EQ(toml_message("peers = true\n"), "[run.toml, line 1] peers must be a text or a number");
   EXPECT_EQ(toml_message("\ngraph = ['ring']\n"),
             "[run.toml, line 2] graph must be a text or a number");
