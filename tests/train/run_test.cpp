@@ -377,6 +377,7 @@ TEST(Resume, RefusesDataThatHaveChanged) {
   EXPECT_EQ(contents(scratch / "run"), before);
   write("1,1,0\n");
   EXPECT_NO_THROW(resume(scratch / "run", 1, silent));
+  EXPECT_EQ(summary_of(scratch / "run")["class_names"], (std::vector<std::string>{"0", "1"}));
 }
 
 TEST(Run, TakesADirectoryForItselfAlone) {
