@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 
 #include <fmt/core.h>
@@ -15,15 +16,22 @@ struct Options {
 };
 
 int eval_command(const Options& options) {
-  train::Config config = train::settings_of_export(options.file);
+  if (!std::filesystem::exists(options.file)) {
+    throw InvalidArgument(fmt::format("[eval] there is no file '{}'", options.file));
+  }
+  const bool all_said = !options.model.empty() && !options.data.empty();
+  train::Config config = all_said ? train::Config() : train::settings_of_export(options.file);
   const bool of_a_run = config.given("data");
-  if (!of_a_run && (options.model.empty() || options.data.empty())) {
+  if (!of_a_run && !all_said) {
     throw InvalidArgument(fmt::format(
         "[eval] {} does not lie in the models/ of a run directory; give --model and --data",
         options.file));
   }
   if (!options.model.empty()) config.set("model", options.model);
-  if (!options.data.empty()) config.set("data", options.data);
+  if (!options.data.empty()) {
+    config.set("data", options.data);
+    config.set("validation", "0");  // it was held out of the run's data
+  }
   if (!options.threads.empty()) config.set("threads", options.threads);
   if (!of_a_run) config = train::resolve(config);
 

@@ -20,6 +20,9 @@ std::string figures(const train::Metrics& m) {
     text += fmt::format(" accuracy {:5.2f} % ({:.2f} .. {:.2f})", *m.accuracy_mean, *m.accuracy_min,
                         *m.accuracy_max);
   }
+  if (m.validation_accuracy_mean) {
+    text += fmt::format(" validation {:5.2f} %", *m.validation_accuracy_mean);
+  }
   if (m.distance_to_optimum) text += fmt::format(" to optimum {:<9.3g}", *m.distance_to_optimum);
   text += fmt::format(
       " divergence {:<9.3g} {:>9}", m.divergence,

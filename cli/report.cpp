@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <fmt/core.h>
@@ -25,11 +26,17 @@ Action add_report(CLI::App& app) {
     }
     fmt::print("{}", comparison.table);
     if (!comparison.problems.empty() && comparison.runs == 0) {
-      throw InvalidArgument("[report] none of the directories holds a finished run");
+      throw InvalidArgument("[report] none of the directories holds a run");
     }
     if (!html->empty()) {
+      const report::Page page = report::make_page(*directories);
+      for (const std::string& problem : page.problems) {
+        if (std::ranges::count(comparison.problems, problem) > 0) continue;
+        fmt::print(stderr, "hearsay: left out of the page: {}\n", problem);
+      }
+      if (page.runs == 0) throw InvalidArgument("[report] there is no run for a page");
       train::DurableFile file(*html);
-      file.write(report::make_page(*directories).html);
+      file.write(page.html);
       file.commit();
     }
     return 0;

@@ -30,12 +30,29 @@ struct Options {
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
-/// runs/001, runs/002, ...: the first that is free.
-fs::path next_free_directory() {
+/// Train into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: others
+/// may take one meanwhile. Sets `out` to it.
+train::Outcome run_anew(const train::Config& config, fs::path& out, train::Observer& observer) {
+  if (!out.empty()) return train::run(config, out, observer);
   for (int number = 1;; ++number) {
-    fs::path path = fs::path("runs") / fmt::format("{:03}", number);
-    if (!fs::exists(path)) return path;
+    out = fs::path("runs") / fmt::format("{:03}", number);
+    if (fs::exists(out)) continue;
+    try {
+      return train::run(config, out, observer);
+    } catch (const train::DirectoryTaken&) {
+      continue;
+    }
   }
+}
+
+/// A path as a POSIX shell reads it back.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,=";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string word = "'";
+  for (char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 train::Config read_config(const Options& options) {
@@ -79,7 +96,11 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
   std::fflush(stdout);
   const auto observer = make_progress({.lines = false, .bar = terminal && !quiet});
-  if (!train::run_controls(out, threads, *observer)) return false;
+  const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer);
+  for (const std::string& warning : outcome.warnings) {
+    fmt::print(stderr, "hearsay: warning: {}\n", warning);
+  }
+  if (!outcome.finished) return false;
   if (!quiet) fmt::print("\n{}", report::control_table(out));
   return true;
 }
@@ -99,20 +120,24 @@ int train_command(const Options& options) {
       outcome = train::resume(out, threads, *observer);
     } else {
       const train::Config config = train::resolve(read_config(options));
-      out = options.out.empty() ? next_free_directory() : fs::path(options.out);
-      outcome = train::run(config, out, *observer);
+      out = options.out;
+      outcome = run_anew(config, out, *observer);
     }
   }
   if (!outcome.warning.empty()) fmt::print(stderr, "hearsay: warning: {}\n", outcome.warning);
   if (!options.quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
+  report::write_page(out);  // now, and once more when the controls are there
   const bool finished = outcome.finished && compare(out, threads, options.quiet, terminal);
-  report::write_page(out);
+  if (outcome.finished && train::wants_controls(out)) report::write_page(out);
   if (!options.quiet) fmt::print("\nrun directory: {}\n", out.string());
   if (finished) return 0;
   const std::string where =
-      outcome.finished ? "in the comparison" : fmt::format("at round {}", outcome.last.round);
+      outcome.finished ? "in the comparison"
+      : outcome.last.round == outcome.round
+          ? fmt::format("at round {}", outcome.round)
+          : fmt::format("at round {}, last evaluated at {}", outcome.round, outcome.last.round);
   fmt::print(stderr, "hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
-             out.string());
+             shell_word(out.string()));
   return kStopped;
 }
 
@@ -129,7 +154,10 @@ Action add_train(CLI::App& app) {
       ->type_name("CONFIG.toml");
   for (const train::Option& option : train::options()) {
     const std::string key(option.key);
-    command->add_option("--" + key, options->settings[key], std::string(option.meaning))
+    const bool told = option.fallback == "auto" || option.fallback == "none" ||
+                      option.fallback == "0";  // the meaning says what these stand for
+    const std::string fallback = told ? "" : fmt::format("; default: {}", option.fallback);
+    command->add_option("--" + key, options->settings[key], std::string(option.meaning) + fallback)
         ->type_name(std::string(option.value_name))
         ->check(not_empty);
   }

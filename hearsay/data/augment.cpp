@@ -2,6 +2,9 @@
 
 #include <cassert>
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
 #include "hearsay/core/registry.h"
 #include "hearsay/data/pixels-inl.h"
 
@@ -63,6 +66,19 @@ std::span<const AugmentationEntry> augmentation_registry() { return kRegistry; }
 std::unique_ptr<Augmentation> make_augmentation(std::string_view spec) {
   const AugmentationEntry& entry = find_entry(augmentation_registry(), spec, "augmentation");
   return entry.make(Arguments(spec, entry.parameters));
+}
+
+std::unique_ptr<Augmentation> make_augmentation(std::string_view spec, const Dataset& dataset) {
+  auto augmentation = make_augmentation(spec);
+  augmentation->check(dataset);
+  return augmentation;
+}
+
+void require_images(std::string_view name, const Dataset& dataset) {
+  if (dataset.height * dataset.width > 1) return;
+  throw InvalidArgument(
+      fmt::format("[{}] changes images, and samples of {} are no images; use --augment none", name,
+                  dataset.name));
 }
 
 }  // namespace hearsay::data

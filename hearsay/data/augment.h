@@ -28,6 +28,9 @@ class Augmentation {
  public:
   virtual ~Augmentation() = default;
 
+  /// Throws InvalidArgument if samples of that shape cannot go through it.
+  virtual void check(const Dataset& /*dataset*/) const {}
+
   /// Fill `out` (dataset.features() floats, as read_sample does) with sample i of `from`, changed
   /// at random; `slot` is its place in the batch.
   virtual void read(const Dataset& dataset, const Samples& from, std::size_t i,
@@ -47,6 +50,12 @@ std::span<const AugmentationEntry> augmentation_registry();
 
 /// make_augmentation("crop-flip:padding=4"). Throws InvalidArgument, and lists what there is.
 std::unique_ptr<Augmentation> make_augmentation(std::string_view spec);
+
+/// The same, checked against the dataset that it is for.
+std::unique_ptr<Augmentation> make_augmentation(std::string_view spec, const Dataset& dataset);
+
+/// Throws InvalidArgument, in the name of an augmentation, if samples have but one pixel.
+void require_images(std::string_view name, const Dataset& dataset);
 
 // The rows, one source file each that is more than a line.
 

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
 #include "hearsay/data/augment.h"
 #include "hearsay/data/pixels-inl.h"
 
@@ -11,6 +14,16 @@ namespace {
 class CropFlip final : public Augmentation {
  public:
   CropFlip(std::int64_t padding, bool flip) : padding_(padding), flip_(flip) {}
+
+  void check(const Dataset& dataset) const override {
+    require_images("crop-flip", dataset);
+    const std::size_t side = std::min(dataset.height, dataset.width);
+    if (padding_ < static_cast<std::int64_t>(side)) return;
+    throw InvalidArgument(
+        fmt::format("[crop-flip] padding must be below the shorter side of the images, {} pixels, "
+                    "got {}; a crop could be all black",
+                    side, padding_));
+  }
 
   void read(const Dataset& dataset, const Samples& from, std::size_t i, const Random& random,
             std::size_t slot, std::span<float> out) const override {

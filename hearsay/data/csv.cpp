@@ -35,6 +35,7 @@ class Rows {
     row_line_ = line_;
     for (;;) {
       fields.push_back(rest_.starts_with('"') ? quoted() : plain());
+      if (rest_ == "\r") rest_ = {};
       if (rest_.starts_with(',')) {
         rest_.remove_prefix(1);
       } else if (rest_.empty()) {
@@ -60,10 +61,11 @@ class Rows {
   }
 
   std::string plain() {
-    std::string_view field = rest_.substr(0, rest_.find_first_of(",\n"));
-    if (field.ends_with('\r')) field.remove_suffix(1);
+    const std::size_t end = std::min(rest_.find_first_of(",\n"), rest_.size());
+    const bool ends_row = end == rest_.size() || rest_[end] == '\n';
+    std::string_view field = rest_.substr(0, end);
+    if (ends_row && field.ends_with('\r')) field.remove_suffix(1);
     rest_.remove_prefix(field.size());
-    if (rest_ == "\r") rest_ = {};
     return std::string(field);
   }
 
@@ -92,7 +94,7 @@ class Rows {
 bool parse_number(std::string_view text, double& value) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }

@@ -1,6 +1,7 @@
 #include "hearsay/data/dataset.h"
 
 #include "hearsay/core/registry.h"
+#include "hearsay/core/sha256.h"
 #include "hearsay/data/digits.h"
 #include "hearsay/data/sources.h"
 
@@ -65,6 +66,29 @@ std::span<const DatasetEntry> dataset_registry() { return kRegistry; }
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec) {
   const DatasetEntry& entry = find_entry(dataset_registry(), spec, "data");
   return entry.make(Arguments(spec, entry.parameters));
+}
+
+std::string sha256_of(const Dataset& dataset) {
+  Sha256 sha;
+  const auto number = [&](std::uint64_t value) { sha.update(&value, sizeof value); };
+  const auto entries = [&](const auto& values) {  // with their number, so that none can move over
+    number(values.size());
+    sha.update(values.data(), values.size() * sizeof *values.data());
+  };
+  for (std::size_t value :
+       {dataset.channels, dataset.height, dataset.width, dataset.margin, dataset.classes}) {
+    number(value);
+  }
+  sha.update(&dataset.scale, sizeof dataset.scale);
+  entries(dataset.mean);
+  entries(dataset.deviation);
+  for (const Samples* part : {&dataset.train, &dataset.test, &dataset.validation}) {
+    entries(part->labels);
+    entries(part->pixels);
+    entries(part->values);
+  }
+  for (const std::string& name : dataset.class_names) entries(name);
+  return sha.finish_hex();
 }
 
 std::string default_augmentation(std::string_view data_spec) {

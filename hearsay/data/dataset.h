@@ -72,6 +72,9 @@ std::span<const DatasetEntry> dataset_registry();
 /// published.
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec);
 
+/// Of everything that a model sees or is told: shape, samples, labels, normalisation, class names.
+std::string sha256_of(const Dataset& dataset);
+
 /// The spec of the augmentation that suits `data_spec`; "none" for what is no dataset.
 std::string default_augmentation(std::string_view data_spec);
 

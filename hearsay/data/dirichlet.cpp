@@ -97,7 +97,7 @@ Partition deal_dirichlet(double alpha, std::span<const std::uint16_t> labels, st
       by_class[labels[order[i]]].push_back(order[i]);
     }
     std::vector<Indices> best = draw_group(alpha, by_class, group, share, random);
-    for (int draw = 1; draw < kDraws && poorest(best) < share / 2; ++draw) {
+    for (int draw = 1; draw < kDraws && 2 * poorest(best) < share; ++draw) {
       std::vector<Indices> next = draw_group(alpha, by_class, group, share, random);
       if (poorest(next) > poorest(best)) best = std::move(next);
     }

@@ -1,5 +1,7 @@
 #include <png.h>
 
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "hearsay/data/image_file.h"
@@ -39,7 +41,10 @@ std::string decode_png(ByteView bytes, Picture& picture) {
   for (std::size_t i = 0; i < pixels; ++i) {
     for (std::size_t c = 0; c < 3; ++c) picture.rgb[3 * i + c] = rgba[4 * i + c];
   }
-  return image.warning_or_error != 0 ? image.message : "";
+  // Warnings are mostly of chunks that change no pixel (profiles, times); those of IDAT are about
+  // pixels that are not all there.
+  const std::string_view warning = image.warning_or_error != 0 ? image.message : "";
+  return warning.starts_with("IDAT") ? std::string(warning) : "";
 }
 
 }  // namespace hearsay::data

@@ -27,6 +27,8 @@ class ResizedCrop final : public Augmentation {
  public:
   ResizedCrop(double scale, bool flip) : scale_(scale), flip_(flip) {}
 
+  void check(const Dataset& dataset) const override { require_images("resized-crop", dataset); }
+
   void read(const Dataset& dataset, const Samples& from, std::size_t i, const Random& random,
             std::size_t slot, std::span<float> out) const override {
     assert(out.size() == dataset.features() && i < from.size());

@@ -189,6 +189,9 @@ class Classifier final : public Objective {
     return data::class_counts(parts_, dataset_->train.labels, dataset_->classes);
   }
 
+  std::vector<std::string> class_names() const override { return dataset_->class_names; }
+  std::string data_sha256() const override { return data::sha256_of(*dataset_); }
+
   void state(backend::StateList& list) override { list.per_peer("buffers", buffers_); }
 
  private:

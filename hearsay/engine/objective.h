@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,12 @@ class Objective {
 
   /// counts[peer][label] for all n peers: who holds which classes. Empty where there are none.
   virtual std::vector<std::vector<std::size_t>> class_counts() const { return {}; }
+
+  /// The names of the classes, where the data has any.
+  virtual std::vector<std::string> class_names() const { return {}; }
+
+  /// SHA-256 of the samples that are trained and tested on; empty where a spec says it all.
+  virtual std::string data_sha256() const { return ""; }
 
   /// What a restart must find again, besides the round number.
   virtual void state(backend::StateList& /*list*/) {}

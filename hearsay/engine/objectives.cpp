@@ -50,7 +50,7 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
   auto network = model::make_model(
       context.model, {dataset->channels, dataset->height, dataset->width}, dataset->classes);
   return make_classifier(dataset, std::move(parts), std::move(network),
-                         data::make_augmentation(context.augment), context);
+                         data::make_augmentation(context.augment, *dataset), context);
 }
 
 }  // namespace hearsay::engine

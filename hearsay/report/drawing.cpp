@@ -16,8 +16,8 @@ namespace hearsay::report {
 namespace {
 
 constexpr double kWidth = 640, kHeight = 280;
-constexpr double kLeft = 64, kRight = 12, kTop = 12, kBottom = 32;
-constexpr std::size_t kColours = 8;
+constexpr double kLeft = 64, kRight = 12, kTop = 12, kBottom = 44;
+constexpr std::size_t kColours = 7;       ///< c1 .. c7; c0 is for the one that counts
 constexpr std::size_t kMostPoints = 400;  ///< of a curve; more cannot be told apart
 
 /// 1, 2 or 5 times a power of ten, so that about `count` steps cover `range`.
@@ -78,7 +78,7 @@ std::string axes(const Range& x, const Range& y, const std::string& unit) {
   for (double value : ticks(x.low, x.high, 8)) {
     const double at = kLeft + x.place(value) * (right - kLeft);
     svg += fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:g}</text>)", at,
-                       bottom + 16, value);
+                       bottom + 18, value);
   }
   return svg +
          fmt::format(R"(<text x="{}" y="{}" text-anchor="end">round</text>)", right, kHeight - 2);
@@ -131,22 +131,29 @@ std::string draw_curves(const Chart& chart, std::span<const Series> all) {
     y.include(series.y);
   }
   if (!std::isfinite(x.high - x.low) || !std::isfinite(y.high - y.low)) return "";
+  if (y.low == 0 && y.high == 0) return "";
   x.widen();
   y.widen();
+  const std::size_t others = all.size() - (chart.strong_last ? 1 : 0);
+  const bool crowded = others > kColours && !chart.crowd.empty();
   std::string lines, legend;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool strong = chart.strong_last && i + 1 == all.size();
-    const bool crowd = all.size() > kColours + 1 && !strong;
-    const std::size_t colour = strong ? 0 : crowd ? 1 : 1 + i % (kColours - 1);
-    const std::string kind = fmt::format("c{}{}", all.size() == 1 ? 0 : colour,
-                                         strong  ? " strong"
-                                         : crowd ? " thin"
-                                                 : "");
+    const bool crowd = crowded && !strong;
+    const std::size_t colour = strong || all.size() == 1 ? 0 : crowd ? 1 : 1 + i % kColours;
+    std::string kind = fmt::format("c{}", colour);
+    if (strong) {
+      kind += " strong";
+    } else if (crowd) {
+      kind += " thin";
+    } else if (i >= kColours) {
+      kind += fmt::format(" dash{}", 1 + (i / kColours - 1) % 2);
+    }
     lines += fmt::format(R"(<polyline class="{}" points="{}"><title>{}</title></polyline>)", kind,
                          points(all[i], x, y), escape(all[i].name));
     if (crowd && i > 0) continue;
     legend += fmt::format(R"(<span class="{}">{}</span> )", kind,
-                          escape(crowd ? "each peer" : all[i].name));
+                          escape(crowd ? chart.crowd : all[i].name));
   }
   return fmt::format(
       R"(<figure><figcaption>{}</figcaption><svg viewBox="0 0 {} {}" role="img" aria-label="{}">)"
@@ -197,6 +204,7 @@ std::string draw_graph(std::size_t peers, std::span<const graph::Edge> edges) {
 }
 
 std::string draw_counts(const std::vector<std::vector<double>>& counts) {
+  constexpr double kDarkest = 0.5;  // so that the number can be read on it
   double most = 1;
   for (const auto& row : counts) {
     for (double count : row) most = std::max(most, count);
@@ -209,7 +217,7 @@ std::string draw_counts(const std::vector<std::vector<double>>& counts) {
     html += fmt::format("<tr><th>peer {}</th>", i);
     for (double count : counts[i]) {
       html += fmt::format(R"(<td><i style="opacity:{:.2f}"></i><b>{:.0f}</b></td>)",
-                          std::clamp(count / most, 0.0, 1.0), count);
+                          kDarkest * std::clamp(count / most, 0.0, 1.0), count);
     }
     html += "</tr>\n";
   }

@@ -19,10 +19,12 @@ struct Chart {
   std::string title;
   std::string unit;          ///< of the vertical axis; "B" writes bytes as human_bytes does
   bool strong_last = false;  ///< the last series is the one that counts: thicker, in c0
+  std::string crowd{};       ///< what to call one of more than seven; empty: they keep their names
 };
 
-/// Curves over rounds with axes and a legend. More than eight share one colour. Empty if there is
-/// nothing to draw.
+/// Curves over rounds with axes and a legend. Besides the strong one there are seven colours: more
+/// curves than that share one if the chart has a word for a crowd, else they are dashed. Empty if
+/// there is nothing to draw, or nothing but zeros.
 std::string draw_curves(const Chart& chart, std::span<const Series> series);
 
 /// Peers on a circle, an arrow a directed edge, a line for two opposite ones.

@@ -1,7 +1,6 @@
 #include "hearsay/report/page.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,11 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStyle = R"(
-:root { color-scheme: light dark; --ink: #1c1e21; --paper: #fff; --faint: #8884; --soft: #777;
-  --c0: #1c1e21; --c1: #0072b2; --c2: #d55e00; --c3: #009e73; --c4: #cc79a7; --c5: #b8860b;
-  --c6: #56b4e9; --c7: #8055d0; }
+:root { color-scheme: light dark; --ink: #1c1e21; --paper: #fff; --faint: #8884; --soft: #666;
+  --c0: #1c1e21; --c1: #0072b2; --c2: #c04f00; --c3: #00805d; --c4: #b0558a; --c5: #8f6a00;
+  --c6: #5b6770; --c7: #7a4fd0; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e6e9; --paper: #16181b; --soft: #9a9a9a;
-  --c0: #fff; --c1: #4aa8e0; --c2: #ff8a3d; --c3: #2fc79a; --c4: #e59cc5; --c5: #e0b040; } }
+  --c0: #fff; --c1: #4aa8e0; --c2: #ff8a3d; --c3: #2fc79a; --c4: #e59cc5; --c5: #e0b040;
+  --c6: #b4c0ca; --c7: #b79bff; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
   max-width: 60rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; overflow-wrap: anywhere; }
@@ -33,13 +33,16 @@ td, th { padding: .25rem .7rem; text-align: right; white-space: nowrap; font-wei
 th { color: var(--soft); } td:first-child, th:first-child { text-align: left; }
 tr + tr > * { border-top: 1px solid var(--faint); }
 figure { margin: 1.5rem 0 0; } figcaption { font-weight: 600; }
-svg { width: 100%; height: auto; } svg.graph { max-width: 22rem; display: block; }
+svg { width: 100%; height: auto; overflow: visible; } svg.graph { max-width: 22rem; display: block; }
 svg text { font-size: 12px; fill: var(--soft); } .grid { stroke: var(--faint); }
 polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 .strong { stroke-width: 3; font-weight: 600; } .thin { stroke-width: 1; opacity: .6; }
 .legend { font-size: .85rem; display: flex; flex-wrap: wrap; gap: .2rem 1rem; }
 .edge { stroke: var(--soft); stroke-width: 1.3; } .head { fill: var(--soft); }
-.peer { fill: var(--c1); } svg.graph text { fill: #fff; }
+.peer { fill: var(--c1); } svg.graph text { fill: var(--paper); }
+.dash1 { stroke-dasharray: 6 3; } .dash2 { stroke-dasharray: 2 3; }
+span.dash1 { border-bottom: 2px dashed; } span.dash2 { border-bottom: 2px dotted; }
+@media (max-width: 40rem) { svg:not(.graph) text { font-size: 20px; } }
 .counts td { position: relative; } .counts i { position: absolute; inset: 1px; background: var(--c1); }
 .counts b { position: relative; font-weight: normal; }
 details pre { overflow-x: auto; font-size: .85rem; } .note { color: var(--soft); }
@@ -126,8 +129,13 @@ std::string run_section(const Shown& run) {
   std::vector<Series> accuracy = record.series_of_peers("accuracy");
   if (!accuracy.empty()) {
     accuracy.push_back(named(record.series("accuracy_of_average"), "averaged model"));
-    html += draw_curves({"Test accuracy of each peer's own model", "%", true}, accuracy);
+    html +=
+        draw_curves({"Test accuracy of each peer's own model", "%", true, "each peer"}, accuracy);
   }
+  html += draw_curves(
+      {"Accuracy on the samples held out for validation", "%", true},
+      std::vector{named(record.series("validation_accuracy_mean"), "mean of the peers"),
+                  named(record.series("validation_accuracy_of_average"), "averaged model")});
   html += controls_chart(run);
   html += draw_curves({"Distance to the optimum, mean of the peers", "", false},
                       std::vector{named(record.series("distance_to_optimum"), "distance")});
@@ -135,7 +143,7 @@ std::string run_section(const Shown& run) {
                       std::vector{named(record.series("train_loss"), "on minibatches"),
                                   named(record.series("loss"), "on the whole problem")});
   html += draw_curves({"Bytes sent, all edges", "B", false},
-                      std::vector{named(record.series("bytes_total"), "bytes")});
+                      std::vector{named(record.bytes(), "bytes")});
   html += draw_curves({"Divergence: mean distance of a peer's model from the average", "", false},
                       std::vector{named(record.series("divergence"), "divergence")});
   html += fmt::format("<figure><figcaption>Who talks to whom: {}</figcaption>\n",
@@ -149,15 +157,6 @@ std::string run_section(const Shown& run) {
                             escape(config.to_toml()));
 }
 
-std::optional<Record> read_control(const fs::path& directory) {
-  if (!fs::exists(directory / "summary.json")) return {};
-  try {
-    return Record(directory);
-  } catch (const std::exception&) {
-    return {};  // a damaged control takes nothing from the run itself
-  }
-}
-
 }  // namespace
 
 Page make_page(std::span<const std::string> directories) {
@@ -165,15 +164,11 @@ Page make_page(std::span<const std::string> directories) {
   std::vector<Shown> runs;
   for (const std::string& directory : directories) {
     try {
-      runs.push_back({Record(directory), {}});
+      Record record(directory);
+      auto controls = control_records(directory, record.config());
+      runs.push_back({std::move(record), std::move(controls)});
     } catch (const std::exception& error) {
       page.problems.emplace_back(error.what());
-      continue;
-    }
-    for (const char* name : {"silence", "full"}) {
-      if (auto control = read_control(fs::path(directory) / "compare" / name)) {
-        runs.back().controls.emplace_back(name, std::move(*control));
-      }
     }
   }
   page.runs = runs.size();
@@ -183,7 +178,7 @@ Page make_page(std::span<const std::string> directories) {
   std::vector<Series> curves;
   std::string sections;
   for (const Shown& run : runs) {
-    summaries.push_back({run.record.name(), run.record.summary_json()});
+    summaries.push_back({run.record.title(), run.record.summary_json()});
     for (const auto& [name, control] : run.controls) {
       summaries.push_back({run.record.name() + ", " + name, control.summary_json()});
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/train/compare.h"
 #include "hearsay/train/durable_file.h"
 
 namespace hearsay::report {
@@ -35,7 +36,10 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
                     (directory / "config.toml").string());
   const fs::path metrics = directory / "metrics.jsonl";
   std::istringstream text(train::read_file(metrics));
-  for (std::string line; std::getline(text, line);) lines_.push_back(parse_object(line, metrics));
+  for (std::string line; std::getline(text, line);) {
+    const bool torn = text.eof() && !Json::accept(line);  // no end of line: it was being written
+    if (!torn) lines_.push_back(parse_object(line, metrics));
+  }
   finished_ = fs::exists(directory / "summary.json");
   if (finished_) {
     const fs::path summary = directory / "summary.json";
@@ -60,6 +64,13 @@ Series Record::series(const char* key) const {
     series.y.push_back(value->get<double>());
   }
   return series;
+}
+
+Series Record::bytes() const {
+  Series sum = series("bytes_total");
+  const Series global = series("global_bytes_total");
+  for (std::size_t k = 0; k < std::min(sum.y.size(), global.y.size()); ++k) sum.y[k] += global.y[k];
+  return sum;
 }
 
 std::vector<Series> Record::series_of_peers(const char* key) const {
@@ -91,6 +102,24 @@ std::vector<std::vector<double>> Record::class_counts() const {
     }
   }
   return counts;
+}
+
+std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
+                                                            const train::Config& config) {
+  std::vector<std::pair<std::string, Record>> found;
+  if (!fs::exists(run / "compare")) return found;
+  for (const train::Control& control : train::controls(config)) {
+    const fs::path directory = run / "compare" / control.name;
+    if (!fs::exists(directory / "summary.json")) continue;
+    try {
+      Record record(directory);
+      if (record.config().hash() != control.config.hash()) continue;
+      found.emplace_back(std::string(control.name), std::move(record));
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
+  return found;
 }
 
 }  // namespace hearsay::report

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,18 +23,22 @@ struct Series {
 class Record {
  public:
   /// Throws InvalidArgument or CorruptData for a directory without a run, or a damaged one. A run
-  /// that has not finished is told by its last evaluation.
+  /// that has not finished is told by its last evaluation; a last line that was cut off does not
+  /// count.
   explicit Record(const std::filesystem::path& directory);
   ~Record();
   Record(Record&&) noexcept;
 
   const std::string& name() const { return name_; }  ///< of the directory, as it was given
+  std::string title() const { return finished_ ? name_ : name_ + " (not finished)"; }
   const train::Config& config() const { return config_; }
   bool finished() const { return finished_; }
   std::string summary_json() const;
 
   /// A figure of every evaluation ("divergence").
   Series series(const char* key) const;
+  /// Bytes that went out, those of global averages included.
+  Series bytes() const;
   /// Entry i of a figure that is a list ("accuracy"), for every i.
   std::vector<Series> series_of_peers(const char* key) const;
   /// counts[peer][class], or nothing.
@@ -46,5 +51,10 @@ class Record {
   std::vector<nlohmann::json> lines_;    ///< of metrics.jsonl
   std::vector<nlohmann::json> summary_;  ///< one
 };
+
+/// The finished controls of a run (train/compare.h) with their names. Damaged ones and those of
+/// other settings take nothing from the run itself: they are left out.
+std::vector<std::pair<std::string, Record>> control_records(const std::filesystem::path& run,
+                                                            const train::Config& config);
 
 }  // namespace hearsay::report

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "hearsay/core/error.h"
-#include "hearsay/train/config.h"
-#include "hearsay/train/durable_file.h"
+#include "hearsay/report/record.h"
 
 namespace hearsay::report {
 
@@ -24,7 +20,16 @@ std::string number(const Json& summary, const char* key, const char* format) {
   return fmt::format(fmt::runtime(format), found->get<double>());
 }
 
-std::string bytes(const Json& summary, const char* key) {
+/// Bytes over edges and of global averages.
+constexpr const char* kAllBytes = "bytes_total+global_bytes_total";
+
+std::string bytes(const Json& summary, std::string_view key) {
+  if (key == kAllBytes) {
+    const Json sum = summary.value("bytes_total", Json()),
+               global = summary.value("global_bytes_total", Json());
+    if (!sum.is_number()) return "-";
+    return human_bytes(sum.get<double>() + (global.is_number() ? global.get<double>() : 0));
+  }
   const auto found = summary.find(key);
   if (found == summary.end() || !found->is_number()) return "-";
   return human_bytes(found->get<double>());
@@ -38,10 +43,11 @@ constexpr Column kColumns[] = {
     {"accuracy %", "accuracy_mean", "{:.2f}"},
     {"worst peer", "accuracy_min", "{:.2f}"},
     {"of average", "accuracy_of_average", "{:.2f}"},
+    {"validation %", "validation_accuracy_mean", "{:.2f}"},
     {"to optimum", "distance_to_optimum", "{:.3g}"},
     {"loss", "loss", "{:.4g}"},
-    {"bytes sent", "bytes_total", "B"},
-    {"global bytes", "global_bytes_total", "B"},
+    {"bytes sent", kAllBytes, "B"},
+    {"of it global", "global_bytes_total", "B"},
     {"a message", "bytes_per_edge_round", "B"},
     {"factor", "compression_factor", "{:.1f}x"},
     {"divergence", "divergence", "{:.3g}"},
@@ -128,18 +134,18 @@ std::vector<std::vector<std::string>> summary_rows(std::span<const NamedSummary>
 
 std::string control_table(const std::filesystem::path& run) {
   constexpr Column kShown[] = {
-      {"accuracy %", "accuracy_mean", "{:.2f}"},       {"worst peer", "accuracy_min", "{:.2f}"},
-      {"to optimum", "distance_to_optimum", "{:.3g}"}, {"bytes sent", "bytes_total", "B"},
+      {"accuracy %", "accuracy_mean", "{:.2f}"},
+      {"worst peer", "accuracy_min", "{:.2f}"},
+      {"validation %", "validation_accuracy_mean", "{:.2f}"},
+      {"to optimum", "distance_to_optimum", "{:.3g}"},
+      {"bytes sent", kAllBytes, "B"},
       {"factor", "compression_factor", "{:.1f}x"},
   };
-  std::vector<Json> summaries;
-  std::vector<std::vector<std::string>> rows{{"talk"}};
-  for (const auto& [name, directory] :
-       {std::pair<const char*, std::filesystem::path>{"this run", run},
-        {"silence", run / "compare/silence"},
-        {"full", run / "compare/full"}}) {
-    if (!std::filesystem::exists(directory / "summary.json")) continue;
-    summaries.push_back(Json::parse(train::read_file(directory / "summary.json")));
+  const Record record(run);
+  std::vector<Json> summaries{Json::parse(record.summary_json())};
+  std::vector<std::vector<std::string>> rows{{"talk"}, {"this run"}};
+  for (const auto& [name, control] : control_records(run, record.config())) {
+    summaries.push_back(Json::parse(control.summary_json()));
     rows.push_back({name});
   }
   append_columns(kShown, summaries, rows);
@@ -151,19 +157,12 @@ Comparison compare_runs(std::span<const std::string> directories) {
   std::vector<Json> summaries;
   std::vector<std::vector<std::string>> names;
   for (const std::string& directory : directories) {
-    const std::filesystem::path path(directory);
     try {
-      if (!std::filesystem::exists(path / "summary.json")) {
-        throw CorruptData(
-            fmt::format("{} has no summary.json: not a run, or not finished", directory));
-      }
-      train::Config config;
-      config.read_toml(train::read_file(path / "config.toml"), (path / "config.toml").string());
-      summaries.push_back(Json::parse(train::read_file(path / "summary.json")));
-      names.push_back(
-          {directory, config.text("algorithm"), config.text("graph"), config.text("compressor")});
-    } catch (const Json::exception& error) {
-      comparison.problems.push_back(fmt::format("{}/summary.json: {}", directory, error.what()));
+      const Record record(directory);
+      const train::Config& config = record.config();
+      summaries.push_back(Json::parse(record.summary_json()));
+      names.push_back({record.title(), config.text("algorithm"), config.text("graph"),
+                       config.text("compressor")});
     } catch (const std::exception& error) {
       comparison.problems.emplace_back(error.what());
     }

@@ -26,18 +26,17 @@ struct NamedSummary {
 std::vector<std::vector<std::string>> summary_rows(std::span<const NamedSummary> summaries);
 
 /// The run in a directory beside its controls (train/compare.h): what talking was worth. Leaves out
-/// what is not there.
+/// what is not there, and controls of other settings.
 std::string control_table(const std::filesystem::path& run);
 
-/// Several finished runs side by side.
+/// Several runs side by side, those that have not finished by their last evaluation.
 struct Comparison {
   std::string table;
   std::size_t runs = 0;
   std::vector<std::string> problems;  ///< directories left out, and why
 };
 
-/// Reads summary.json and config.toml of each directory. A damaged or foreign one is left out and
-/// named.
+/// Reads the record of each directory (record.h). A damaged or foreign one is left out and named.
 Comparison compare_runs(std::span<const std::string> directories);
 
 }  // namespace hearsay::report

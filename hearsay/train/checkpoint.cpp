@@ -183,8 +183,11 @@ struct Restore {
 
 }  // namespace
 
-CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash)
-    : directory_(std::move(directory)), config_hash_(std::move(config_hash)) {}
+CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash,
+                                 std::string files_hash)
+    : directory_(std::move(directory)),
+      config_hash_(std::move(config_hash)),
+      files_hash_(std::move(files_hash)) {}
 
 std::vector<fs::path> CheckpointStore::newest_first() const {
   std::vector<fs::path> found;
@@ -209,7 +212,7 @@ void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::
   DurableFile file(directory_ / fmt::format("round-{:012}.ckpt", round));
   Writer out(file);
   out.bytes(kMagic.data(), kMagic.size());
-  out.text(config_hash_);
+  out.text(config_hash_ + files_hash_);
   out.value<std::uint64_t>(round);
   out.value<std::uint64_t>(list.items().size());
   for (const StateList::Item& item : list.items()) {
@@ -235,7 +238,12 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
       continue;
     }
     Reader& in = *reader;
-    if (in.text() != config_hash_) in.reject("belongs to a run with other settings");
+    if (const std::string owner = in.text(); owner != config_hash_ + files_hash_) {
+      in.reject(owner.starts_with(config_hash_)
+                    ? "is of a run on other files: those of --data or --graph have changed since; "
+                      "put them back"
+                    : "belongs to a run with other settings");
+    }
     const auto round = in.value<std::uint64_t>();
     if (in.value<std::uint64_t>() != list.items().size())
       in.reject("holds other arrays than this run");

@@ -17,12 +17,16 @@ namespace hearsay::train {
 /// Little-endian:
 ///
 ///   "HSCKPT01"
-///   text        config hash (texts: u64 length, then bytes), u64 round
+///   text        config hash and hash of files (texts: u64 length, then bytes), u64 round
 ///   u64         number of items, then each: text name, u8 kind, shape, values
 ///   32 bytes    SHA-256
 class CheckpointStore {
  public:
-  CheckpointStore(std::filesystem::path directory, std::string config_hash);
+  /// `files_hash`: of what the settings name but do not hold, such as the samples of a dataset.
+  CheckpointStore(std::filesystem::path directory, std::string config_hash,
+                  std::string files_hash = "");
+
+  bool empty() const { return newest_first().empty(); }  ///< damaged ones count
 
   /// Save every item of `list` as the state after `round` rounds. Throws RunFailed (a full disk,
   /// say), and then leaves the earlier checkpoints as they were.
@@ -30,7 +34,7 @@ class CheckpointStore {
 
   /// Restore the newest checkpoint that is whole; returns its round, or nothing if there is none at
   /// all. Damaged ones are passed over and named in `damaged`. Throws CorruptData if all are
-  /// damaged, or if one is whole but of another config or shape.
+  /// damaged, or if one is whole but of another config, other files or another shape.
   std::optional<std::uint64_t> restore_newest(const backend::StateList& list,
                                               backend::Kernels& kernels,
                                               std::vector<std::string>& damaged);
@@ -39,7 +43,7 @@ class CheckpointStore {
   std::vector<std::filesystem::path> newest_first() const;
 
   std::filesystem::path directory_;
-  std::string config_hash_;
+  std::string config_hash_, files_hash_;
 };
 
 }  // namespace hearsay::train

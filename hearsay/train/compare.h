@@ -14,6 +14,9 @@ namespace hearsay::train {
 ///
 ///   silence   algorithm `silent`: no peer ever hears of another
 ///   full      algorithm `sgp`: every float over every edge
+///
+/// Where the method has a momentum of its own, its controls take theirs from the optimizer:
+/// nesterov with the same beta.
 struct Control {
   std::string_view name;
   Config config;
@@ -23,9 +26,15 @@ std::vector<Control> controls(const Config& config);
 /// Whether the run in `out` is to be compared: `compare = yes` in its config.toml.
 bool wants_controls(const std::filesystem::path& out);
 
+struct ControlsOutcome {
+  bool finished = true;               ///< false: the observer asked to stop
+  std::vector<std::string> warnings;  ///< "[compare NAME] ...": controls that failed, and why
+};
+
 /// Train the controls of the run in `out` into OUT/compare/NAME. Those that are finished stay as
-/// they are, those begun go on. `threads` > 0 overrides the setting. Returns false if the observer
-/// asked to stop.
-bool run_controls(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
+/// they are, those begun go on. `threads` > 0 overrides the setting. What stops a control takes
+/// nothing from the run, nor from the other control; controls of other settings are left alone.
+ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
+                             Observer& observer);
 
 }  // namespace hearsay::train

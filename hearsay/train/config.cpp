@@ -30,8 +30,8 @@ constexpr Option kOptions[] = {
     {"peers", Kind::kCount, "0", "N", "number of peers; 0: what the graph implies, or 4", true,
      kMostPeers},
     {"graph", Kind::kSpec, "auto", "SPEC",
-     "who talks to whom (hearsay list graphs); auto: with push-sum sparse-push:a (4 peers) or "
-     "ring:directed, else ring",
+     "who talks to whom (hearsay list graphs); auto: sparse-push:a (4 peers) or ring:directed "
+     "if the method can use directed graphs, star if it needs eigenvalues above -1/3, else ring",
      true},
     {"algorithm", Kind::kSpec, "scsp", "SPEC", "the method (hearsay list algorithms)", true},
     {"compressor", Kind::kSpec, "auto", "SPEC",
@@ -41,8 +41,9 @@ constexpr Option kOptions[] = {
     {"data", Kind::kSpec, "digits", "SPEC", "dataset or closed-form problem (hearsay list data)",
      true},
     {"model", Kind::kSpec, "auto", "SPEC",
-     "what is trained on a dataset (hearsay list models); auto: cnn for small images, resnet20 for "
-     "cifar, resnet18 for folders, mlp for tables",
+     "what is trained on a dataset (hearsay list models); auto: cnn for digits, mnist and "
+     "synthetic, "
+     "resnet20 for cifar, resnet18 for folders, mlp for npz and csv",
      true},
     {"partition", Kind::kSpec, "auto", "SPEC",
      "who holds which samples (hearsay list partitions); auto: skew:0.8", true},
@@ -56,11 +57,12 @@ constexpr Option kOptions[] = {
      "safetensors file that all peers start from, or none; recorded with its SHA-256", true},
     {"optimizer", Kind::kSpec, "auto", "SPEC",
      "the local optimizer (hearsay list optimizers); auto: nesterov:beta=0.9,weight_decay=1e-4 for "
-     "datasets, else sgd",
+     "datasets, sgd:weight_decay=1e-4 if the method has a momentum of its own; sgd for closed-form "
+     "problems",
      true},
     {"lr", Kind::kSpec, "auto", "SPEC",
-     "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.1 for networks, 0.1 for "
-     "logistic regression on data, else 0.05",
+     "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.1 for networks, 0.05 if the "
+     "method needs a constant one; 0.1 for model logistic; 0.05 for closed-form problems",
      true},
     {"epochs", Kind::kCount, "0", "E",
      "epochs to train, if rounds is 0; both 0: 125 for digits, 30 for other datasets, 1000 rounds "
@@ -178,6 +180,9 @@ void Config::read_toml(std::string_view text, const std::string& source) {
       value = fmt::format("{}", integer->get());
     } else if (const auto* number = node.as_floating_point()) {
       value = fmt::format("{}", number->get());
+    } else if (const auto* flag = node.as_boolean();
+               flag && kOptions[index].value_name == "yes|no") {
+      value = flag->get() ? "yes" : "no";
     } else {
       throw InvalidArgument(fmt::format("[{}] {} must be a text or a number", where, key.str()));
     }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -51,6 +52,27 @@ void DurableFile::commit() {
   ::close(descriptor_);
   descriptor_ = -1;
   sync_file(path_.has_parent_path() ? path_.parent_path() : ".");
+}
+
+bool write_new_file(const std::filesystem::path& path, std::string_view text) {
+  // A name of its own, because others may be writing theirs; a link never replaces a file.
+  std::string temporary = path.string() + ".XXXXXX";
+  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0) fail("create", temporary);
+  ::close(descriptor);
+  struct Remover {
+    const std::string& name;
+    ~Remover() { ::unlink(name.c_str()); }
+  } remover{temporary};
+  {
+    DurableFile whole(temporary);
+    whole.write(text);
+    whole.commit();
+  }
+  const bool linked = ::link(temporary.c_str(), path.c_str()) == 0;
+  if (!linked && errno != EEXIST) fail("create", path);
+  if (linked) sync_file(path.has_parent_path() ? path.parent_path() : ".");
+  return linked;
 }
 
 void sync_file(const std::filesystem::path& path) {

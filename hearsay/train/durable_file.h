@@ -27,6 +27,11 @@ class DurableFile {
   int descriptor_ = -1;
 };
 
+/// Write a file that nobody else has: it appears whole, or not at all. Returns false, and leaves
+/// the file as it is, if there is one; of several processes that try, one gets true. Throws
+/// RunFailed.
+bool write_new_file(const std::filesystem::path& path, std::string_view text);
+
 /// Force what was written to a file onto the disk. Throws RunFailed.
 void sync_file(const std::filesystem::path& path);
 

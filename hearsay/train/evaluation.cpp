@@ -38,7 +38,7 @@ Evaluation evaluate_file(const fs::path& file, const Config& config) {
 
 Config settings_of_export(const fs::path& file) {
   Config config;
-  const fs::path directory = fs::absolute(file).parent_path();
+  const fs::path directory = fs::absolute(file).lexically_normal().parent_path();
   const fs::path settings = directory.parent_path() / "config.toml";
   if (directory.filename() == "models" && fs::exists(settings)) {
     config.read_toml(read_file(settings), settings.string());

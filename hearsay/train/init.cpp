@@ -50,6 +50,10 @@ std::string pin_init(const std::string& init) {
 SavedModel load_init(const std::string& pinned, const Layout& layout, const Layout& buffer_layout) {
   const std::size_t at = mark_of(pinned);
   const std::string file = pinned.substr(0, at);
+  if (at != std::string::npos && !std::filesystem::exists(file)) {
+    throw InvalidArgument(
+        fmt::format("[init] {} is gone since it was set; put back the file", file));
+  }
   if (at != std::string::npos && sha256_of(file) != pinned.substr(at + kMark.size())) {
     throw InvalidArgument(fmt::format(
         "[init] {} has changed since it was set: its SHA-256 is not {}; put back the file", file,

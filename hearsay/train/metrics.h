@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearsay::train {
@@ -44,5 +45,9 @@ struct Metrics {
 
 /// One line of JSON, without the newline.
 std::string to_json_line(const Metrics& metrics);
+
+/// The same evaluation again, with what a line holds: of the traffic the bytes. Empty if the line
+/// is damaged.
+std::optional<Metrics> from_json_line(std::string_view line);
 
 }  // namespace hearsay::train

@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
 #include "hearsay/train/checkpoint.h"
@@ -41,6 +41,20 @@ class MetricsFile {
     size_ = size;
   }
 
+  /// The last evaluation of what was kept; nothing if there is none.
+  std::optional<Metrics> last() const {
+    if (size_ == 0) return {};
+    const std::string text = read_file(path_);
+    const std::size_t end = text.find_last_not_of('\n') + 1;
+    const std::size_t begin = end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
+    auto metrics = from_json_line(std::string_view(text).substr(begin, end - begin));
+    if (!metrics) {
+      throw CorruptData(
+          fmt::format("[train] the last line of {} is damaged: it is no JSON", path_.string()));
+    }
+    return metrics;
+  }
+
   void append(const std::string& line) {
     std::ofstream out(path_, std::ios::app | std::ios::binary);
     out << line << '\n' << std::flush;
@@ -58,23 +72,33 @@ class MetricsFile {
 /// A sentence if the last evaluation is ten times worse than the first one of metrics.jsonl.
 std::string divergence_warning(const fs::path& metrics_file, const Metrics& last) {
   const std::string lines = read_file(metrics_file);
-  const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
-  const auto worse = [&](const char* key, std::optional<double> now) -> std::string {
-    const double before = first.value(key, 0.0);
-    if (!now || before <= 0 || *now <= 10 * before) return "";
+  const auto first = from_json_line(lines.substr(0, lines.find('\n')));
+  if (!first) return "";
+  const auto worse = [&](const char* key, std::optional<double> start,
+                         std::optional<double> now) -> std::string {
+    const double before = start.value_or(0);
+    if (!now || !(before > 0) || *now <= 10 * before) return "";
     return fmt::format(
         "the run diverged: {} is {:.3g} and was {:.3g} at the start; lower --lr or the "
         "averaging rate eta",
         key, *now, before);
   };
-  const std::string loss = worse("loss", last.loss);
-  return loss.empty() ? worse("distance_to_optimum", last.distance_to_optimum) : loss;
+  const std::string loss = worse("loss", first->loss, last.loss);
+  if (!loss.empty()) return loss;
+  return worse("distance_to_optimum", first->distance_to_optimum, last.distance_to_optimum);
 }
 
-/// What a checkpoint belongs to: the settings, and the edges of a graph that stands in a file.
-std::string identity(const Config& config, const Simulation& simulation) {
-  if (config.text("graph").find("file:") == std::string::npos) return config.hash();
-  return config.hash() + simulation.graph_sha256();
+/// What a checkpoint belongs to besides the settings: the samples, and the edges of a graph that
+/// stands in a file.
+std::string files_hash(const Config& config, const Simulation& simulation) {
+  const bool in_file = config.text("graph").find("file:") != std::string::npos;
+  return (in_file ? simulation.graph_sha256() : "") + simulation.objective().data_sha256();
+}
+
+/// A checkpoint holds all that came of the file to start from, which may be gone by then.
+Config without_init(Config config) {
+  config.set("init", "none");
+  return config;
 }
 
 /// The loop shared by fresh and resumed runs.
@@ -84,8 +108,9 @@ class Runner {
       : config_(config),
         out_(std::move(out)),
         observer_(observer),
-        simulation_(config),
-        checkpoints_(out_ / "checkpoint", identity(config, simulation_)),
+        simulation_(CheckpointStore(out_ / "checkpoint", "").empty() ? config
+                                                                     : without_init(config)),
+        checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, simulation_)),
         metrics_(out_ / "metrics.jsonl") {
     simulation_.state(state_);
     state_.scalar("metrics_bytes", metrics_bytes_);
@@ -103,26 +128,27 @@ class Runner {
         checkpoints_.restore_newest(state_, simulation_.kernels_for_state(), damaged);
     if (round) simulation_.restored();
     metrics_.cut(round ? metrics_bytes_ : 0);
+    last_ = metrics_.last();
     observer_.resumed(round.value_or(0), damaged);
   }
 
   Outcome go_on() {
     observer_.started(simulation_, config_);
-    if (simulation_.round() == 0 && metrics_.size() == 0) evaluate();
-    Metrics last;
+    // A run that was stopped in a round to evaluate after has not done so.
+    const bool evaluated = last_ && last_->round == simulation_.round();
+    if (is_evaluated(simulation_.round()) && !evaluated) evaluate();
     while (simulation_.round() < simulation_.total_rounds()) {
       if (observer_.stop_requested()) return stop();
       const std::uint64_t next = simulation_.round() + 1;
-      const bool evaluates = next % evaluate_every_ == 0 || next == simulation_.training_rounds() ||
-                             next == simulation_.total_rounds();
-      timed([&] { simulation_.run_round(evaluates); });
-      if (evaluates) last = evaluate();
+      timed([&] { simulation_.run_round(is_evaluated(next)); });
+      if (is_evaluated(next)) {
+        if (observer_.stop_requested()) return stop();
+        evaluate();
+      }
       if (next % checkpoint_every_ == 0 || next == simulation_.total_rounds()) save();
       observer_.progressed(simulation_);
     }
-    if (last.round != simulation_.round()) last = simulation_.evaluate();
-    last.seconds = seconds_;
-    return finish(last);
+    return finish();
   }
 
  private:
@@ -133,12 +159,16 @@ class Runner {
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  Metrics evaluate() {
-    Metrics metrics = simulation_.evaluate();
-    metrics.seconds = seconds_;
-    metrics_.append(to_json_line(metrics));
-    observer_.evaluated(simulation_, metrics);
-    return metrics;
+  bool is_evaluated(std::uint64_t round) const {
+    return round % evaluate_every_ == 0 || round == simulation_.training_rounds() ||
+           round == simulation_.total_rounds();
+  }
+
+  void evaluate() {
+    last_ = simulation_.evaluate();
+    last_->seconds = seconds_;
+    metrics_.append(to_json_line(*last_));
+    observer_.evaluated(simulation_, *last_);
   }
 
   void save() {
@@ -148,13 +178,18 @@ class Runner {
     checkpoints_.save(simulation_.round(), state_, simulation_.kernels_for_state());
   }
 
-  /// The evaluation comes after the checkpoint: it is told and not recorded, so that the run goes
-  /// on as if it had not been.
+  /// What the last evaluation found, beside rounds, traffic and time until now.
+  Metrics figures() const {
+    Metrics now = *last_;
+    now.round = simulation_.round();
+    now.traffic = simulation_.traffic();
+    now.seconds = seconds_;
+    return now;
+  }
+
   Outcome stop() {
     save();
-    Metrics last = simulation_.evaluate();
-    last.seconds = seconds_;
-    return {last, summarize(simulation_, config_, last), false, ""};
+    return {*last_, simulation_.round(), summarize(simulation_, config_, figures()), false, ""};
   }
 
   void save_model(const std::string& name, const std::vector<float>& model,
@@ -163,7 +198,7 @@ class Runner {
                       simulation_.objective().buffer_layout(), buffers);
   }
 
-  Outcome finish(const Metrics& last) {
+  Outcome finish() {
     fs::create_directories(out_ / "models");
     const engine::Objective& objective = simulation_.objective();
     const std::vector<float> average = simulation_.average_model();
@@ -171,11 +206,12 @@ class Runner {
     for (std::size_t i = 0; i < simulation_.peers(); ++i) {
       save_model(fmt::format("peer-{}", i), simulation_.model(i), objective.buffers(i));
     }
-    const std::string summary = summarize(simulation_, config_, last);
+    const std::string summary = summarize(simulation_, config_, figures());
     DurableFile file(out_ / "summary.json");
     file.write(summary);
     file.commit();
-    return {last, summary, true, divergence_warning(out_ / "metrics.jsonl", last)};
+    return {*last_, simulation_.round(), summary, true,
+            divergence_warning(out_ / "metrics.jsonl", *last_)};
   }
 
   const Config config_;
@@ -187,20 +223,21 @@ class Runner {
   backend::StateList state_;
   std::uint64_t metrics_bytes_ = 0;
   double seconds_ = 0;
+  std::optional<Metrics> last_;  ///< the last line of metrics.jsonl
   std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
 };
 
 }  // namespace
 
 Outcome run(const Config& config, const fs::path& out, Observer& observer) {
+  const DirectoryTaken taken(
+      fmt::format("[train] {} already holds a run; use --resume {}, or another --out", out.string(),
+                  out.string()));
   std::error_code error;
-  if (fs::exists(out / "config.toml", error)) {
-    throw InvalidArgument(
-        fmt::format("[train] {} already holds a run; use --resume {}, or another --out",
-                    out.string(), out.string()));
-  }
-  for (const char* name : {"metrics.jsonl", "summary.json", "checkpoint", "models"}) {
+  if (fs::exists(out / "config.toml", error)) throw taken;
+  for (const char* name : {"metrics.jsonl", "summary.json", "checkpoint", "models", "compare"}) {
     if (!fs::exists(out / name, error)) continue;
+    if (fs::exists(out / "config.toml", error)) throw taken;  // another run began just now
     throw InvalidArgument(fmt::format(
         "[train] {} holds {} of another run, without its config.toml; use another --out",
         out.string(), name));
@@ -211,9 +248,7 @@ Outcome run(const Config& config, const fs::path& out, Observer& observer) {
     throw InvalidArgument(
         fmt::format("[train] cannot create {}: {}", out.string(), error.message()));
   }
-  DurableFile file(out / "config.toml");
-  file.write(config.to_toml());
-  file.commit();
+  if (!write_new_file(out / "config.toml", config.to_toml())) throw taken;
   return runner.go_on();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/core/error.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
 #include "hearsay/train/simulation.h"
@@ -25,10 +26,17 @@ class Observer {
 
 /// How a run ended. What goes to summary.json, and what the CLI prints.
 struct Outcome {
-  Metrics last;
+  Metrics last;             ///< the last evaluation; of a stopped run not always of its last round
+  std::uint64_t round = 0;  ///< rounds done
   std::string summary_json;
   bool finished = true;  ///< false: the observer asked to stop, and `resume` goes on from here
   std::string warning;   ///< empty, or a sentence: the run is finite but worse than its start
+};
+
+/// The directory of a new run holds one already.
+class DirectoryTaken : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
 };
 
 /// Train as `config` says (resolved), into the directory `out`, which gets
@@ -41,12 +49,15 @@ struct Outcome {
 ///                   statistics of batch norm: a peer's own, for the average re-estimated
 ///
 /// A run that was asked to stop has a checkpoint of its last round, and neither summary nor models.
+/// It does not evaluate once more: that may take long.
 ///
-/// Throws InvalidArgument if `out` already holds a run: nothing is ever overwritten.
+/// Throws InvalidArgument if `out` already holds a run (DirectoryTaken) or remains of one: nothing
+/// is ever overwritten, also if several processes begin at once.
 Outcome run(const Config& config, const std::filesystem::path& out, Observer& observer);
 
 /// Go on with the run in `out` from its newest good checkpoint, or from the start if it has none.
-/// The outcome is bit for bit that of an unbroken run. `threads` > 0 overrides the setting.
+/// The outcome is bit for bit that of an unbroken run. Throws CorruptData if files that it trains
+/// on (data, graph) have changed since. `threads` > 0 overrides the setting.
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
 
 }  // namespace hearsay::train

@@ -119,7 +119,8 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
 Simulation::~Simulation() = default;
 
 void Simulation::start_from(const std::string& init) {
-  const SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
+  SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
+  if (saved.buffers.empty()) saved.buffers = objective_->estimate_buffers(saved.parameters);
   for (std::size_t i = 0; i < peers(); ++i) {
     kernels_->upload(saved.parameters, algorithm_->initial(), i);
     if (!saved.buffers.empty()) objective_->set_buffers(i, saved.buffers);

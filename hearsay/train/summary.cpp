@@ -82,6 +82,9 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
   }
+  if (const auto names = simulation.objective().class_names(); !names.empty()) {
+    s["class_names"] = names;
+  }
   s["seed"] = config.count("seed");
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256(simulation);

@@ -136,7 +136,7 @@ const std::vector<Mistake> kNames{
      "[init] there is no file 'nowhere.safetensors'; give a safetensors file, or none"},
     {"eval_file",
      {"eval", "nowhere", "--model", "logistic", "--data", "digits"},
-     "[safetensors] there is no file 'nowhere'"},
+     "[eval] there is no file 'nowhere'"},
     {"eval_of_no_run",
      {"eval", "input"},
      "[eval] input does not lie in the models/ of a run directory; give --model and --data",
@@ -314,8 +314,9 @@ const std::vector<Mistake> kConfigFiles{
     {"array", train({"input"}), "[input, line 2] lr must be a text or a number",
      "seed = 1\nlr = [0.1, 0.01]\n"},
     {"empty_value", train({"input"}),
-     "[input, line 1] graph is empty; who talks to whom (hearsay list graphs); auto: with push-sum "
-     "sparse-push:a (4 peers) or ring:directed, else ring",
+     "[input, line 1] graph is empty; who talks to whom (hearsay list graphs); auto: "
+     "sparse-push:a (4 peers) or ring:directed if the method can use directed graphs, star "
+     "if it needs eigenvalues above -1/3, else ring",
      "graph = ''\n"},
     {"exclusion", train({"input"}), "[config] epochs and rounds are both given; give one of them",
      "epochs = 1\nrounds = 2\n"},

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "cli/process.h"
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/compressor.h"
@@ -49,7 +51,8 @@ TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
   for (const train::Option& option : train::options()) {
     expect_all(help, {"--" + std::string(option.key), std::string(option.meaning).substr(0, 20)});
   }
-  expect_all(help, {"--out", "--resume", "--quiet"});
+  expect_all(help, {"--out", "--resume", "--quiet", "default: scsp", "default: digits",
+                    "default: 32", "default: cpu"});
 }
 
 TEST_F(Commands, TrainComparesIfAskedTo) {
@@ -66,6 +69,44 @@ TEST_F(Commands, TrainTakesTheNextFreeDirectory) {
   const std::vector<std::string> train{"train", "--data", "least-squares", "--rounds", "3"};
   expect_all(output(train), {"run directory: runs/001\n"});
   expect_all(output(train), {"run directory: runs/002\n"});
+}
+
+TEST_F(Commands, TrainTakesADirectoryOfItsOwnBesideOthersThatBeginAtOnce) {
+  const std::vector<std::string> train{"train",    "--data", "least-squares",
+                                       "--rounds", "50",     "--quiet"};
+  {
+    std::vector<std::unique_ptr<Child>> children;
+    for (int k = 0; k < 4; ++k) {
+      children.push_back(std::make_unique<Child>(train, scratch_.path(),
+                                                 scratch_ / ("out" + std::to_string(k)),
+                                                 scratch_ / ("err" + std::to_string(k))));
+    }
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_EQ(children[static_cast<std::size_t>(k)]->wait(), 0)
+          << train::read_text(scratch_ / ("err" + std::to_string(k)));
+    }
+  }
+  for (const char* run : {"001", "002", "003", "004"}) {
+    EXPECT_TRUE(fs::exists(scratch_ / "runs" / run / "summary.json")) << run;
+    EXPECT_EQ(train::metrics_of(scratch_ / "runs" / run).front()["round"], 0);
+  }
+}
+
+TEST_F(Commands, TrainShowsValidation) {
+  const std::string said = output(
+      {"train", "--model", "logistic", "--rounds", "4", "--validation", "0.1", "--out", "run"});
+  expect_all(said, {") validation ", "  validation %  "});
+  expect_all(output({"report", "run"}), {"  validation %  "});
+}
+
+TEST_F(Commands, TrainWithAControlThatFailsStillSucceeds) {
+  output({"train", "--data", "least-squares", "--rounds", "9", "--compare", "yes", "--out", "run",
+          "--quiet"});
+  train::write_text(scratch_ / "run/compare/silence/config.toml", "peers =");
+  const Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.err.starts_with("hearsay: warning: [compare silence] [")) << result.err;
+  expect_all(result.out, {"\nthis run ", "\nfull ", "run directory: run\n"});
 }
 
 TEST_F(Commands, TrainQuietPrintsNothing) {
@@ -152,7 +193,7 @@ TEST_F(Commands, ReportComparesRuns) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "head, line and two rows:\n"
                                                              << table;
   expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
-                     "global bytes", "divergence"});
+                     "of it global", "divergence"});
   EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}), table);
   const std::string page = train::read_text(scratch_ / "both.html");
   expect_all(page, {"<!DOCTYPE html>", "<h2>dsgd</h2>", "<h2>psgd</h2>", "</html>"});

@@ -62,7 +62,9 @@ TEST_F(Eval, OfAFileElsewhereNeedsModelAndData) {
 
 TEST_F(Eval, OfAnotherModelOrADamagedFileIsRefused) {
   EXPECT_EQ(eval({"nowhere.safetensors", "--model", "logistic", "--data", "digits"}).err,
-            "hearsay: [safetensors] there is no file 'nowhere.safetensors'\n");
+            "hearsay: [eval] there is no file 'nowhere.safetensors'\n");
+  EXPECT_EQ(eval({"nowhere.safetensors"}).err,
+            "hearsay: [eval] there is no file 'nowhere.safetensors'\n");
   train::write_safetensors(scratch_ / "other.safetensors", Layout(3), std::vector<float>(3));
   const Result other = eval({"other.safetensors", "--model", "logistic", "--data", "digits"});
   EXPECT_EQ(other.status, 2);
@@ -71,6 +73,34 @@ TEST_F(Eval, OfAnotherModelOrADamagedFileIsRefused) {
   const Result bad = eval({"bad.safetensors", "--model", "logistic", "--data", "digits"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_TRUE(bad.err.starts_with("hearsay: [safetensors] bad.safetensors is no ")) << bad.err;
+}
+
+TEST_F(Eval, FindsTheRunByAnyWayToTheFile) {
+  const std::string direct = eval({"run/models/average.safetensors"}).out;
+  EXPECT_EQ(eval({"run/../run/models/../models/./average.safetensors"}).out, direct);
+  EXPECT_EQ(hearsay({"eval", "./average.safetensors"}, scratch_ / "run/models").out, direct);
+}
+
+TEST_F(Eval, DoesNotNeedTheRunIfModelAndDataAreGiven) {
+  const std::string direct = eval({"run/models/average.safetensors"}).out;
+  train::write_text(scratch_ / "run/config.toml", "damaged");
+  const Result told =
+      eval({"run/models/average.safetensors", "--model", "logistic", "--data", "digits"});
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.out, direct);
+}
+
+TEST_F(Eval, OfOtherDataHoldsNothingOut) {
+  ASSERT_EQ(hearsay({"train", "--model", "logistic", "--rounds", "4", "--validation", "0.1",
+                     "--out", "held", "--quiet"},
+                    scratch_.path())
+                .status,
+            0);
+  const std::string file = "held/models/average.safetensors";
+  EXPECT_NE(eval({file}).out.find("validation accuracy"), std::string::npos);
+  const Result other = eval({file, "--data", "digits"});
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_EQ(other.out.find("validation"), std::string::npos);
 }
 
 }  // namespace

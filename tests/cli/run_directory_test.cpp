@@ -121,9 +121,16 @@ TEST_F(RunDirectory, IsResumedFromTheOlderCheckpointIfTheNewestIsDamaged) {
 TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
   fs::create_directories(scratch_ / "foreign");
   EXPECT_EQ(refusal({"report", "foreign", "nowhere"}, 2),
-            "hearsay: left out: foreign has no summary.json: not a run, or not finished\n"
-            "hearsay: left out: nowhere has no summary.json: not a run, or not finished\n"
-            "hearsay: [report] none of the directories holds a finished run\n");
+            "hearsay: left out: [report] foreign holds no run: config.toml or metrics.jsonl is "
+            "missing\n"
+            "hearsay: left out: [report] nowhere holds no run: config.toml or metrics.jsonl is "
+            "missing\n"
+            "hearsay: [report] none of the directories holds a run\n");
+  train::write_text(scratch_ / "page.html", "of yesterday");
+  EXPECT_EQ(refusal({"report", "foreign", "--html", "page.html"}, 2),
+            "hearsay: left out: [report] foreign holds no run: config.toml or metrics.jsonl is "
+            "missing\n"
+            "hearsay: [report] none of the directories holds a run\n");
 }
 
 TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsDamaged) {
@@ -131,7 +138,8 @@ TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsDamaged) {
   train::write_text(scratch_ / "damaged/summary.json", "{\"peers\": 4");
   const Result result = hearsay({"report", "run", "damaged"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(result.err.starts_with("hearsay: left out: damaged/summary.json: ")) << result.err;
+  EXPECT_EQ(result.err,
+            "hearsay: left out: [report] damaged/summary.json is damaged: it is no JSON\n");
   EXPECT_NE(result.out.find("run "), std::string::npos);
   EXPECT_EQ(result.out.find("damaged"), std::string::npos);
 }

@@ -58,11 +58,13 @@ class Stopped : public ::testing::Test {
 /// The run has no checkpoint but the one that the signal asked for.
 TEST_F(Stopped, GoesOnToTheSameModels) {
   for (const int number : {SIGINT, SIGTERM}) {
-    const std::string out = number == SIGINT ? "interrupted" : "terminated";
+    const std::string out = number == SIGINT ? "inter rupted" : "terminated";
+    const std::string quoted = number == SIGINT ? "'inter rupted'" : "terminated";
     ASSERT_EQ(stop_with(number, out.c_str(), "20000"), 130);
     const std::string errors = train::read_text(scratch_ / "errors");
     EXPECT_TRUE(errors.starts_with("hearsay: stopped at round ")) << errors;
-    EXPECT_TRUE(errors.ends_with("; go on with: hearsay train --resume " + out + "\n")) << errors;
+    EXPECT_TRUE(errors.ends_with("; go on with: hearsay train --resume " + quoted + "\n"))
+        << errors;
     EXPECT_NE(train::read_text(scratch_ / "said").find("to optimum"), std::string::npos)
         << "a table of what was reached";
     EXPECT_FALSE(fs::exists(scratch_ / out / "summary.json"));
@@ -73,7 +75,7 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
     EXPECT_EQ(resumed.out.find("going on from round 0\n"), std::string::npos) << resumed.out;
   }
   ASSERT_EQ(hearsay(arguments("unbroken", "20000"), scratch_.path()).status, 0);
-  for (const char* out : {"interrupted", "terminated"}) {
+  for (const char* out : {"inter rupted", "terminated"}) {
     EXPECT_EQ(train::lasting(train::summary_of(scratch_ / out)),
               train::lasting(train::summary_of(scratch_ / "unbroken")));
     EXPECT_EQ(train::metrics_of(scratch_ / out), train::metrics_of(scratch_ / "unbroken"));

@@ -290,6 +290,20 @@ TEST(MakeAugmentation, SaysWhatIsWrong) {
   EXPECT_EQ(message("crop-flip:padding=-1"),
             "[crop-flip] padding must be a whole number in [0, 1024], got -1");
   EXPECT_EQ(message("crop-flip:flip=2"), "[crop-flip] flip must be 0 or 1, got 2");
+  const auto misfit = [](const char* spec, const Dataset& dataset) {
+    return error_of<InvalidArgument>([&] { make_augmentation(spec, dataset); });
+  };
+  const Dataset table{.name = "csv", .channels = 5};
+  EXPECT_EQ(misfit("none", table), "no error");
+  EXPECT_EQ(misfit("crop-flip:padding=0", table),
+            "[crop-flip] changes images, and samples of csv are no images; use --augment none");
+  EXPECT_EQ(misfit("resized-crop", table),
+            "[resized-crop] changes images, and samples of csv are no images; use --augment none");
+  const Dataset images{.name = "npz", .height = 8, .width = 9};
+  EXPECT_EQ(misfit("crop-flip:padding=7", images), "no error");
+  EXPECT_EQ(misfit("crop-flip:padding=8", images),
+            "[crop-flip] padding must be below the shorter side of the images, 8 pixels, got 8; a "
+            "crop could be all black");
   EXPECT_EQ(message("resized-crop:scale=0"), "[resized-crop] scale must be in (0, 1], got 0");
 }
 

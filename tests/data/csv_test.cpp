@@ -63,7 +63,7 @@ TEST_F(Csv, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(corrupt("a,label\n1,x\n\n2,y,\n"), start + "line 4 has 3 fields; the header has 2");
   EXPECT_EQ(corrupt("a,label\none,x\n"),
             start + "line 2 has 'one' in column 'a'; features must be finite numbers");
-  for (const char* word : {"", "nan", "inf", "1e99", "1 2", "0x10", "1;2"}) {
+  for (const char* word : {"", "nan", "inf", "1e99", "1 2", "0x10", "1;2", "+-5", "++5"}) {
     EXPECT_EQ(corrupt("a,label\n" + std::string(word) + ",x\n"),
               start + "line 2 has '" + word + "' in column 'a'; features must be finite numbers");
   }
@@ -79,6 +79,13 @@ TEST_F(Csv, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of<InvalidArgument>([&] { read("a,label\n1,x\n2,y\n"); }),
             "[csv] 0.5 of the 2 samples in 2 classes is no sample of any class; give a larger test "
             "fraction or more samples");
+}
+
+TEST_F(Csv, KeepsACarriageReturnThatEndsNoLine) {
+  const auto own = read("a,label\n1,x\r\n2,\"y\"\r\n3,x\r\n4,\"y\"\r");
+  EXPECT_EQ(own->class_names, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(read("label,a\nx\r,1\ny,2\nx\r,1\ny,2\n")->class_names,
+            (std::vector<std::string>{"x\r", "y"}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <fmt/format.h>
 
@@ -66,6 +67,20 @@ TEST(Picture, OfTwoByTwoComesBackFromPngExactlyAndFromJpegNearly) {
   EXPECT_EQ(picture.width, 2u);
   ASSERT_EQ(picture.rgb.size(), rgb.size());
   for (std::size_t k = 0; k < rgb.size(); ++k) EXPECT_NEAR(picture.rgb[k], rgb[k], 2);
+}
+
+TEST(Picture, WithADamagedNoteBesideItsPixelsIsRead) {
+  const Scratch scratch;
+  const Bytes rgb{100, 100, 100, 120, 120, 120, 140, 140, 140, 160, 160, 160};
+  Bytes bytes = png(2, 2, rgb);
+  // A gAMA chunk of 3 bytes, where there should be 4, after the header.
+  Bytes chunk = bytes_of(std::string("\0\0\0\3gAMAabc", 11));
+  const auto sum = static_cast<std::uint32_t>(crc32(0, chunk.data() + 4, 7));
+  for (int shift : {24, 16, 8, 0}) chunk.push_back(static_cast<std::uint8_t>(sum >> shift));
+  constexpr std::ptrdiff_t kSignatureAndHeader = 8 + 25;
+  bytes.insert(bytes.begin() + kSignatureAndHeader, chunk.begin(), chunk.end());
+  write_bytes(scratch / "a.png", bytes);
+  EXPECT_EQ(read_picture({"folder", scratch / "a.png"}).rgb, rgb);
 }
 
 TEST(Picture, ThatIsDamagedIsRefused) {

@@ -6,6 +6,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/report/drawing.h"
+#include "hearsay/report/table.h"
 #include "hearsay/train/compare.h"
 #include "report/well_formed.h"
 #include "train/scratch.h"
@@ -88,7 +89,7 @@ TEST(Page, ShowsTheNumbersOfTheRun) {
   }
   // Accuracy runs from 10 to 92 over rounds 0 to 50: peer 1 begins a little above the lower left
   // corner and ends in the upper right one.
-  EXPECT_TRUE(holds(html, R"(points="64.0,242.2 628.0,12.0 "><title>peer 1</title>)")) << html;
+  EXPECT_TRUE(holds(html, R"(points="64.0,230.5 628.0,12.0 "><title>peer 1</title>)")) << html;
 }
 
 TEST(Page, EscapesWhatFilesSay) {
@@ -166,6 +167,107 @@ TEST(DrawCurves, ThinsOutWhatNobodyCouldSee) {
   EXPECT_LT(svg.size(), 10'000u);
   EXPECT_TRUE(holds(svg, "628.0,")) << "the last point is always there";
   EXPECT_EQ(draw_curves({"none", "", false}, std::vector{Series{}}), "");
+}
+
+Series line(const std::string& name, double height) { return {name, {0, 1}, {0, height}}; }
+
+TEST(DrawCurves, OfNothingButZerosAreNotDrawn) {
+  EXPECT_EQ(draw_curves({"bytes", "B", false}, std::vector{line("bytes", 0)}), "");
+}
+
+TEST(DrawCurves, HaveAColourEachOrAreACrowd) {
+  std::vector<Series> peers;
+  for (int k = 0; k < 7; ++k) peers.push_back(line(fmt::format("peer {}", k), k + 1));
+  peers.push_back(line("average", 9));
+  const Chart chart{"peers", "%", true, "each peer"};
+  const std::string seven = draw_curves(chart, peers);
+  for (int k = 0; k < 8; ++k) {
+    EXPECT_EQ(count(seven, fmt::format("<span class=\"c{}", k)), 1u) << k;
+  }
+  EXPECT_FALSE(holds(seven, "each peer"));
+  peers.insert(peers.begin(), line("one more", 3));
+  const std::string eight = draw_curves(chart, peers);
+  EXPECT_EQ(count(eight, "<polyline class=\"c1 thin\""), 8u);
+  EXPECT_EQ(count(eight, ">each peer</span>"), 1u);
+  EXPECT_EQ(count(eight, ">average</span>"), 1u);
+}
+
+TEST(DrawCurves, OfManyRunsKeepTheirNamesAndCanBeToldApart) {
+  std::vector<Series> runs;
+  for (int k = 0; k < 20; ++k) runs.push_back(line(fmt::format("run {}.", k), k + 1));
+  const std::string svg = draw_curves({"runs", "%", false}, runs);
+  for (int k = 0; k < 20; ++k) EXPECT_TRUE(holds(svg, fmt::format(">run {}.</span>", k)));
+  for (const char* kind : {"\"c1\"", "\"c1 dash1\"", "\"c1 dash2\""}) {
+    EXPECT_EQ(count(svg, fmt::format("<polyline class={}", kind)), 1u) << kind;
+  }
+}
+
+TEST(Page, DropsALastLineThatWasCutOff) {
+  Scratch scratch;
+  make_run(scratch / "run");
+  const std::string whole = train::read_text(scratch / "run/metrics.jsonl");
+  const std::vector<std::string> run{(scratch / "run").string()};
+  const std::string before = make_page(run).html;
+  train::write_text(scratch / "run/metrics.jsonl", whole + "{\"round\": 75, \"accu");
+  EXPECT_EQ(make_page(run).html, before);
+  train::write_text(scratch / "run/metrics.jsonl", "{\"round\": 75, \"accu\n" + whole);
+  EXPECT_EQ(make_page(run).runs, 0u) << "any other line is damaged";
+}
+
+TEST(Page, ShowsValidationAndGlobalBytes) {
+  Scratch scratch;
+  make_run(scratch / "run", "ring", R"(, "validation_accuracy_mean": 77.25)");
+  train::write_text(scratch / "run/metrics.jsonl",
+                    "{\"round\": 0, \"validation_accuracy_mean\": 5, \"bytes_total\": 0,"
+                    " \"global_bytes_total\": 0}\n"
+                    "{\"round\": 9, \"validation_accuracy_mean\": 77.25, \"bytes_total\": 0,"
+                    " \"global_bytes_total\": 4000}\n");
+  const std::string html = make_page(std::vector<std::string>{(scratch / "run").string()}).html;
+  EXPECT_TRUE(holds(html, "<td>77.25</td>"));
+  EXPECT_TRUE(holds(html, "held out for validation"));
+  EXPECT_TRUE(holds(html, "Bytes sent"));
+  EXPECT_TRUE(holds(html, ">4 kB</text>"));
+}
+
+TEST(Page, AndTableShowTheSameRuns) {
+  Scratch scratch;
+  make_run(scratch / "whole");
+  make_run(scratch / "begun");
+  make_run(scratch / "damaged");
+  fs::remove(scratch / "begun/summary.json");
+  train::write_text(scratch / "damaged/summary.json", "{");
+  std::vector<std::string> all;
+  for (const char* name : {"whole", "begun", "damaged", "nowhere"}) {
+    all.push_back((scratch / name).string());
+  }
+  const Page page = make_page(all);
+  const Comparison comparison = compare_runs(all);
+  EXPECT_EQ(page.runs, 2u);
+  EXPECT_EQ(comparison.runs, 2u);
+  EXPECT_EQ(page.problems, comparison.problems);
+  EXPECT_TRUE(holds(comparison.table, "begun (not finished)"));
+  EXPECT_TRUE(holds(page.html, "begun (not finished)</td>"));
+}
+
+TEST(Page, LeavesOutControlsOfOtherSettings) {
+  Scratch scratch;
+  train::Observer silent;
+  const train::Config config =
+      train::config_of({{"data", "least-squares"}, {"rounds", "5"}, {"compare", "yes"}});
+  train::run(config, scratch / "run", silent);
+  train::run_controls(scratch / "run", 1, silent);
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const auto& control : control_records(scratch / "run", config)) {
+      all.push_back(control.first);
+    }
+    return all;
+  };
+  EXPECT_EQ(names(), (std::vector<std::string>{"silence", "full"}));
+  std::string text = train::read_text(scratch / "run/compare/full/config.toml");
+  text.replace(text.find("seed = 1"), 8, "seed = 2");
+  train::write_text(scratch / "run/compare/full/config.toml", text);
+  EXPECT_EQ(names(), std::vector<std::string>{"silence"});
 }
 
 }  // namespace

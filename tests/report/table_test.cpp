@@ -42,7 +42,16 @@ TEST(CompareRuns, NamesWhatItLeavesOut) {
   EXPECT_EQ(comparison.runs, 0u);
   EXPECT_EQ(comparison.table, "");
   EXPECT_EQ(comparison.problems,
-            std::vector<std::string>{"/nowhere has no summary.json: not a run, or not finished"});
+            std::vector<std::string>{
+                "[report] /nowhere holds no run: config.toml or metrics.jsonl is missing"});
+}
+
+TEST(RunTable, CountsGlobalAveragesAndShowsValidation) {
+  EXPECT_EQ(run_table(R"({"peers": 4, "validation_accuracy_mean": 81.5, "bytes_total": 500,)"
+                      R"( "global_bytes_total": 1000})"),
+            "peers  validation %  bytes sent  of it global\n"
+            "---------------------------------------------\n"
+            "4             81.50      1.5 kB          1 kB\n");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hearsay/core/error.h"
+
 #include "train/scratch.h"
 
 namespace hearsay::train {
@@ -48,7 +50,9 @@ TEST(Controls, FrameTheRun) {
   Observer silent;
   run(settings(), scratch / "run", silent);
   ASSERT_TRUE(wants_controls(scratch / "run"));
-  EXPECT_TRUE(run_controls(scratch / "run", 1, silent));
+  const ControlsOutcome outcome = run_controls(scratch / "run", 1, silent);
+  EXPECT_TRUE(outcome.finished);
+  EXPECT_TRUE(outcome.warnings.empty());
   const auto alone = summary_of(scratch / "run/compare/silence");
   const auto full = summary_of(scratch / "run/compare/full");
   EXPECT_EQ(alone["bytes_total"], 0);
@@ -64,12 +68,12 @@ TEST(Controls, GoOnAfterAStopAndLeaveWhatIsFinished) {
   for (const char* name : {"unbroken", "stopped"}) run(settings(), scratch / name, silent);
   run_controls(scratch / "unbroken", 1, silent);
   StopAfter early(50), late(250);
-  EXPECT_FALSE(run_controls(scratch / "stopped", 1, early));
-  EXPECT_FALSE(run_controls(scratch / "stopped", 1, late));
+  EXPECT_FALSE(run_controls(scratch / "stopped", 1, early).finished);
+  EXPECT_FALSE(run_controls(scratch / "stopped", 1, late).finished);
   EXPECT_TRUE(fs::exists(scratch / "stopped/compare/silence/summary.json"));
   EXPECT_FALSE(fs::exists(scratch / "stopped/compare/full/summary.json"));
   const std::string before = read_text(scratch / "stopped/compare/silence/summary.json");
-  EXPECT_TRUE(run_controls(scratch / "stopped", 1, silent));
+  EXPECT_TRUE(run_controls(scratch / "stopped", 1, silent).finished);
   EXPECT_EQ(read_text(scratch / "stopped/compare/silence/summary.json"), before);
   for (const char* name : {"compare/silence", "compare/full"}) {
     EXPECT_EQ(lasting(summary_of(scratch / "stopped" / name)),
@@ -82,6 +86,48 @@ TEST(Controls, AreNotWantedUnlessAskedFor) {
   Observer silent;
   run(config_of({{"data", "least-squares"}, {"rounds", "3"}}), scratch / "run", silent);
   EXPECT_FALSE(wants_controls(scratch / "run"));
+}
+
+TEST(Controls, HaveTheMomentumThatTheMethodHas) {
+  const auto optimizer = [](const char* algorithm, const char* own) {
+    const Config config = config_of({{"algorithm", algorithm}, {"optimizer", own}});
+    const auto both = controls(config);
+    EXPECT_EQ(both[0].config.text("optimizer"), both[1].config.text("optimizer"));
+    return both[0].config.text("optimizer");
+  };
+  EXPECT_EQ(optimizer("qg-dmsgd:beta=0.8", "auto"), "nesterov:weight_decay=1e-4,beta=0.8");
+  EXPECT_EQ(optimizer("dmsgd", "sgd"), "nesterov:beta=0.9");
+  EXPECT_EQ(optimizer("sgp", "sgd"), "sgd");
+}
+
+TEST(Controls, ThatFailTakeNothingFromTheOther) {
+  struct Fails : Observer {
+    void started(const Simulation&, const Config& config) override {
+      if (config.text("algorithm") == "silent") throw RunFailed("[train] it broke");
+    }
+  } fails;
+  Scratch scratch;
+  Observer silent;
+  run(settings(), scratch / "run", silent);
+  const ControlsOutcome outcome = run_controls(scratch / "run", 1, fails);
+  EXPECT_TRUE(outcome.finished);
+  EXPECT_EQ(outcome.warnings, std::vector<std::string>{"[compare silence] [train] it broke"});
+  EXPECT_FALSE(fs::exists(scratch / "run/compare/silence/summary.json"));
+  EXPECT_TRUE(fs::exists(scratch / "run/compare/full/summary.json"));
+}
+
+TEST(Controls, OfOtherSettingsAreLeftAloneAndNamed) {
+  Scratch scratch;
+  Observer silent;
+  run(settings(), scratch / "run", silent);
+  run(config_of({{"data", "least-squares"}, {"rounds", "3"}}), scratch / "run/compare/silence",
+      silent);
+  const auto before = contents(scratch / "run/compare/silence");
+  EXPECT_EQ(run_controls(scratch / "run", 1, silent).warnings,
+            std::vector<std::string>{"[compare silence] [train] " +
+                                     (scratch / "run/compare/silence").string() +
+                                     " holds a run of other settings; remove it"});
+  EXPECT_EQ(contents(scratch / "run/compare/silence"), before);
 }
 
 }  // namespace

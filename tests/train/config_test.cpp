@@ -78,8 +78,9 @@ TEST(Config, RefusesWhatIsNoCountAndStaysAsItWas) {
     EXPECT_EQ(config.count("peers"), 8u);
   }
   EXPECT_EQ(message_of([&] { config.set("graph", ""); }),
-            "[config] graph is empty; who talks to whom (hearsay list graphs); auto: with push-sum "
-            "sparse-push:a (4 peers) or ring:directed, else ring");
+            "[config] graph is empty; who talks to whom (hearsay list graphs); auto: "
+            "sparse-push:a (4 peers) or ring:directed if the method can use directed graphs, star "
+            "if it needs eigenvalues above -1/3, else ring");
   EXPECT_EQ(config.text("graph"), "auto");
 }
 
@@ -127,13 +128,18 @@ TEST(Config, NamesFileAndLineOfATomlMistake) {
             "[run.toml, line 3] peers must be a whole number from 0 to 1048576, got '-4'");
   EXPECT_EQ(toml_message("peers = 4.5\n"),
             "[run.toml, line 1] peers must be a whole number from 0 to 1048576, got '4.5'");
+  Config flag;
+  flag.read_toml("compare = true\n", "run.toml");
+  EXPECT_EQ(flag.text("compare"), "yes");
+  flag.read_toml("compare = false\n", "run.toml");
+  EXPECT_EQ(flag.text("compare"), "no");
   EXPECT_EQ(toml_message("peers = true\n"), "[run.toml, line 1] peers must be a text or a number");
   EXPECT_EQ(toml_message("\ngraph = ['ring']\n"),
             "[run.toml, line 2] graph must be a text or a number");
   EXPECT_EQ(toml_message("seed = 1\ngraph = ''\n"),
             "[run.toml, line 2] graph is empty; who talks to whom (hearsay list graphs); auto: "
-            "with push-sum "
-            "sparse-push:a (4 peers) or ring:directed, else ring");
+            "sparse-push:a (4 peers) or ring:directed if the method can use directed graphs, star "
+            "if it needs eigenvalues above -1/3, else ring");
   EXPECT_TRUE(
       toml_message("seed = 1\ngraph = \n").starts_with("[run.toml, line 2] Error while parsing "));
   EXPECT_TRUE(

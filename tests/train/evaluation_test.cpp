@@ -69,7 +69,16 @@ TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
   write_safetensors(scratch_ / "bare.safetensors", layout, saved.parameters);
   const Evaluation bare = evaluate_file(scratch_ / "bare.safetensors", config_);
   EXPECT_TRUE(bare.estimated);
-  EXPECT_TRUE(bare.score.accuracy.has_value());
+  // Statistics of other samples of the same kind: nearly the same score.
+  const double average = evaluate_file(model("average"), config_).score.accuracy.value();
+  EXPECT_NEAR(bare.score.accuracy.value(), average, 1);
+
+  Config next = config_;
+  next.set("init", (scratch_ / "bare.safetensors").string());
+  const Simulation started(resolve(next));
+  const auto buffers = started.objective().buffers(2);
+  EXPECT_EQ(std::vector<float>(buffers.begin(), buffers.end()),
+            started.objective().estimate_buffers(saved.parameters));
 }
 
 TEST_F(Export, OfAStoppedRunIsThatOfAnUnbrokenOne) {

@@ -54,6 +54,15 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   EXPECT_EQ(json["bytes_total"].get<std::uint64_t>(), 0xFFFFFFFFFFFFFFFF);
   EXPECT_EQ(json["global_bytes_total"], 12);
   EXPECT_EQ(json["mass_drift"].get<double>(), 3e-8);
+  EXPECT_EQ(to_json_line(from_json_line(to_json_line(m)).value()), to_json_line(m));
+  EXPECT_EQ(to_json_line(from_json_line(to_json_line({})).value()), to_json_line({}));
+}
+
+TEST(MetricsLine, ThatIsDamagedIsNone) {
+  EXPECT_FALSE(from_json_line(""));
+  EXPECT_FALSE(from_json_line("[1]"));
+  EXPECT_FALSE(from_json_line(R"({"round": 3, "loss")"));
+  EXPECT_TRUE(from_json_line(R"({"round": "x", "loss": null, "accuracy": [null]})"));
 }
 
 }  // namespace

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/train/durable_file.h"
+#include "hearsay/train/safetensors.h"
 #include "train/every_algorithm.h"
 
 namespace hearsay::train {
@@ -68,6 +73,30 @@ TEST_P(RunOf, GoesOnFromACheckpointAsIfNothingHadHappened) {
   EXPECT_EQ(listener.round_, 10u);
   EXPECT_TRUE(listener.damaged_.empty());
   expect_same_run(scratch / "unbroken", scratch / "broken");
+}
+
+TEST_P(RunOf, GoesOnWithoutTheFileThatItStartedFrom) {
+  Scratch scratch;
+  Observer silent;
+  Config config = settings();
+  const fs::path file = scratch / "start.safetensors";
+  write_safetensors(file, Layout(10), std::vector<float>(10, 0.5f));
+  config.set("init", file.string());
+  config = resolve(config);
+  run(config, scratch / "unbroken", silent);
+  Interrupt early(3), late(13);
+  EXPECT_THROW(run(config, scratch / "young", early), Interrupted);
+  EXPECT_THROW(run(config, scratch / "broken", late), Interrupted);
+  fs::remove(file);
+  resume(scratch / "broken", 1, silent);
+  expect_same_run(scratch / "unbroken", scratch / "broken");
+  try {
+    resume(scratch / "young", 1, silent);
+    FAIL() << "it has no checkpoint yet";
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.what(),
+              "[init] " + file.string() + " is gone since it was set; put back the file");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, RunOf, ::testing::ValuesIn(algorithm::registry()), name_of);
@@ -226,7 +255,7 @@ TEST(Run, WarnsWhereItEndsFarWorseThanItBegan) {
 }
 
 TEST(Run, RefusesADirectoryWithPartsOfAnotherRun) {
-  for (const char* part : {"metrics.jsonl", "summary.json", "checkpoint", "models"}) {
+  for (const char* part : {"metrics.jsonl", "summary.json", "checkpoint", "models", "compare"}) {
     Scratch scratch;
     Observer silent;
     fs::create_directories(scratch / "run" / part);
@@ -316,6 +345,87 @@ TEST(Summary, TheCompressionFactorCountsFinalFullRounds) {
   EXPECT_DOUBLE_EQ(summary["bytes_per_edge_round"], (compressed + 64) / 2);
   EXPECT_DOUBLE_EQ(summary["compression_factor"], 40 / ((compressed + 64) / 2));
   EXPECT_DOUBLE_EQ(summary["paper_bytes_per_edge_round"], (6 * 1 + 3 + 4 * 11) / 2.0);
+}
+
+TEST(Resume, RefusesDataThatHaveChanged) {
+  Scratch scratch;
+  const auto write = [&](const char* last) {
+    std::string table = "a,b,label\n";
+    for (int k = 0; k < 40; ++k) table += fmt::format("{},{},{}\n", k, k * k % 7, k % 2);
+    write_text(scratch / "table.csv", table + last);
+  };
+  write("1,1,0\n");
+  const Config config = config_of({{"data", "csv:" + (scratch / "table.csv").string()},
+                                   {"model", "logistic"},
+                                   {"batch", "2"},
+                                   {"rounds", "20"},
+                                   {"checkpoint", "5"}});
+  Interrupt interrupt(13);
+  EXPECT_THROW(run(config, scratch / "run", interrupt), Interrupted);
+  write("1,2,0\n");
+  Observer silent;
+  const auto before = contents(scratch / "run");
+  try {
+    resume(scratch / "run", 1, silent);
+    FAIL() << "it went on";
+  } catch (const CorruptData& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .ends_with("is of a run on other files: those of --data or --graph have "
+                               "changed since; put them back"))
+        << error.what();
+  }
+  EXPECT_EQ(contents(scratch / "run"), before);
+  write("1,1,0\n");
+  EXPECT_NO_THROW(resume(scratch / "run", 1, silent));
+  EXPECT_EQ(summary_of(scratch / "run")["class_names"], (std::vector<std::string>{"0", "1"}));
+}
+
+TEST(Run, TakesADirectoryForItselfAlone) {
+  Scratch scratch;
+  std::atomic<int> ran = 0, refused = 0;
+  std::vector<std::thread> threads;
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    threads.emplace_back([&, seed] {
+      Observer silent;
+      const Config config = quadratics({{"rounds", "300"}, {"seed", seed}});
+      try {
+        run(config, scratch / "run", silent);
+        EXPECT_EQ(read_text(scratch / "run/config.toml"), config.to_toml());
+        ++ran;
+      } catch (const DirectoryTaken&) {
+        ++refused;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(refused, 3);
+}
+
+TEST(WriteNewFile, NeverReplacesOne) {
+  Scratch scratch;
+  EXPECT_TRUE(write_new_file(scratch / "a", "first"));
+  EXPECT_FALSE(write_new_file(scratch / "a", "second"));
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(contents(scratch.path()), (Files{{"a", "first"}}));
+  EXPECT_THROW(write_new_file(scratch / "nowhere/a", "text"), RunFailed);
+}
+
+TEST(Run, WarnsOfNothingIfItsFirstLineIsDamaged) {
+  struct Damage : Observer {
+    fs::path file;
+    void progressed(const Simulation& simulation) override {
+      if (simulation.round() != 5) return;
+      std::string text = read_text(file);
+      text[0] = '?';
+      write_text(file, text);
+    }
+  } damage;
+  Scratch scratch;
+  damage.file = scratch / "run/metrics.jsonl";
+  const Outcome outcome = run(quadratics({{"rounds", "10"}}), scratch / "run", damage);
+  EXPECT_TRUE(outcome.finished);
+  EXPECT_EQ(outcome.warning, "");
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ class StopAt : public Observer {
 
 class StopOf : public EveryAlgorithm {};
 
-/// Evaluations are at 0, 4, 8, ... and checkpoints at 5, 10, ...: round 13 is neither, and the
-/// evaluation that a stopped run tells must leave no trace.
+/// Evaluations are at 0, 4, 8, ... and checkpoints at 5, 10, ...: round 13 is neither.
 TEST_P(StopOf, GoesOnAsIfNothingHadHappened) {
   Scratch scratch;
   Observer silent;
@@ -31,12 +30,44 @@ TEST_P(StopOf, GoesOnAsIfNothingHadHappened) {
   EXPECT_FALSE(run(settings(), scratch / "stopped", first).finished);
   const Outcome stopped = resume(scratch / "stopped", 2, second);
   EXPECT_FALSE(stopped.finished);
-  EXPECT_EQ(stopped.last.round, 13u);
+  EXPECT_EQ(stopped.round, 13u);
+  EXPECT_EQ(stopped.last.round, 12u);
   EXPECT_EQ(nlohmann::json::parse(stopped.summary_json)["rounds"], 13);
   EXPECT_FALSE(fs::exists(scratch / "stopped/summary.json"));
   EXPECT_FALSE(fs::exists(scratch / "stopped/models"));
   EXPECT_EQ(metrics_of(scratch / "stopped").size(), 4u);
 
+  EXPECT_TRUE(resume(scratch / "stopped", 1, silent).finished);
+  EXPECT_EQ(lasting(summary_of(scratch / "stopped")), lasting(summary_of(scratch / "unbroken")));
+  EXPECT_EQ(metrics_of(scratch / "stopped"), metrics_of(scratch / "unbroken"));
+  EXPECT_EQ(contents(scratch / "stopped/models"), contents(scratch / "unbroken/models"));
+}
+
+/// Asks to stop in a round: when it is done, before anything else.
+class StopIn : public Observer {
+ public:
+  explicit StopIn(std::uint64_t round) : round_(round) {}
+  void progressed(const Simulation& simulation) override { done_ = simulation.round(); }
+  bool stop_requested() override { return done_ + 1 == round_ && ++asked_ == 2; }
+
+ private:
+  std::uint64_t round_, done_ = 0;
+  int asked_ = 0;
+};
+
+/// Rounds 12 and 26, the last, are to be evaluated after; a stopped run leaves that to the next
+/// one.
+TEST_P(StopOf, DoesNotEvaluateFirst) {
+  Scratch scratch;
+  Observer silent;
+  run(settings(), scratch / "unbroken", silent);
+  StopIn first(12), second(26);
+  const Outcome stopped = run(settings(), scratch / "stopped", first);
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_EQ(stopped.round, 12u);
+  EXPECT_EQ(stopped.last.round, 8u);
+  EXPECT_EQ(metrics_of(scratch / "stopped").size(), 3u);
+  EXPECT_FALSE(resume(scratch / "stopped", 1, second).finished);
   EXPECT_TRUE(resume(scratch / "stopped", 1, silent).finished);
   EXPECT_EQ(lasting(summary_of(scratch / "stopped")), lasting(summary_of(scratch / "unbroken")));
   EXPECT_EQ(metrics_of(scratch / "stopped"), metrics_of(scratch / "unbroken"));
