@@ -140,26 +140,30 @@ void select_above(std::span<const float> x, Threshold threshold, std::uint32_t f
 }  // namespace
 
 Threshold kth_largest(std::span<const float> x, std::size_t k) {
-  // Radix selection from the highest bits down: 11 + 10 + 10 bits. Two histograms, for even and odd
-  // entries, so that equal neighbours do not wait for each other.
-  constexpr std::size_t kBins = 1 << 11;
+  // Radix selection from the highest bits down. Few entries are not worth clearing and searching
+  // large histograms. Two of them, for even and odd entries, so that equal neighbours do not wait
+  // for each other.
+  constexpr unsigned kMostBits = 11;
+  constexpr std::size_t kFew = 4096;
+  const unsigned step = x.size() < kFew ? 8 : kMostBits;
   Threshold threshold{0, k};
-  std::array<std::uint32_t, 2 * kBins> count;
-  for (const unsigned shift : {20u, 10u, 0u}) {
-    const unsigned width = shift == 20 ? 11 : 10;
-    const std::uint32_t mask = (1u << width) - 1;
+  std::array<std::uint32_t, 2 << kMostBits> count;
+  for (unsigned high = 32; high > 0;) {
+    const unsigned shift = high > step ? high - step : 0;
+    const unsigned width = high - shift;
+    const std::size_t bins = std::size_t{1} << width;
     const std::uint32_t known = threshold.magnitude >> shift >> width;
-    count.fill(0);
+    std::fill_n(count.begin(), 2 * bins, 0u);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::uint32_t digits = magnitude(x[i]) >> shift;
-      if (digits >> width == known) ++count[i % 2 * kBins + (digits & mask)];
+      if (digits >> width == known) ++count[i % 2 * bins + (digits & (bins - 1))];
     }
-    std::uint32_t digit = mask;
-    for (std::size_t here; (here = count[digit] + count[kBins + digit]) < threshold.equal;
-         --digit) {
+    std::size_t digit = bins - 1;
+    for (std::size_t here; (here = count[digit] + count[bins + digit]) < threshold.equal; --digit) {
       threshold.equal -= here;
     }
-    threshold.magnitude |= digit << shift;
+    threshold.magnitude |= static_cast<std::uint32_t>(digit) << shift;
+    high = shift;
   }
   return threshold;
 }
