@@ -115,6 +115,15 @@ std::string controls_chart(const Shown& run) {
       curves);
 }
 
+/// Without the points of round 0, before which there were no minibatches.
+Series since_first_round(Series series) {
+  while (!series.x.empty() && series.x.front() == 0) {
+    series.x.erase(series.x.begin());
+    series.y.erase(series.y.begin());
+  }
+  return series;
+}
+
 std::string run_section(const Shown& run) {
   const Record& record = run.record;
   const train::Config& config = record.config();
@@ -139,9 +148,10 @@ std::string run_section(const Shown& run) {
   html += controls_chart(run);
   html += draw_curves({"Distance to the optimum, mean of the peers", "", false},
                       std::vector{named(record.series("distance_to_optimum"), "distance")});
-  html += draw_curves({"Loss", "", true},
-                      std::vector{named(record.series("train_loss"), "on minibatches"),
-                                  named(record.series("loss"), "on the whole problem")});
+  html += draw_curves(
+      {"Loss", "", true},
+      std::vector{named(since_first_round(record.series("train_loss")), "on minibatches"),
+                  named(record.series("loss"), "on the whole problem")});
   html += draw_curves({"Bytes sent, all edges", "B", false},
                       std::vector{named(record.bytes(), "bytes")});
   html += draw_curves({"Divergence: mean distance of a peer's model from the average", "", false},
