@@ -7,34 +7,16 @@ namespace hearsay::engine::cpu {
 
 namespace {
 
-using backend::cpu::Tiles;
 using model::BatchNorm;
 
 /// y = relu(weight_c (x - m_c) r_c + bias_c + residual), r_c = 1 / sqrt(v_c + epsilon). With M
 /// values a channel, g the gradient of y where y > 0, and S1 = sum of g, S2 = sum of g (x - m):
 ///
 ///   d weight = r S2,   d bias = S1,   dx = weight r (g - S1 / M - (x - m) r^2 S2 / M)
-class BatchNormStep final : public Step {
+class BatchNormStep final : public AffineNorm {
  public:
   explicit BatchNormStep(const Site& site)
-      : site_(site),
-        tiles_(site.x->tiles),
-        mean_(tiles_, false),
-        scale_(tiles_, false),
-        offset_(tiles_, false),
-        a_(tiles_, false),
-        b_(tiles_, false),
-        c_(tiles_, false),
-        first_(tiles_, true),
-        second_(tiles_, true),
-        deviation_(tiles_.channels, 0.0) {}
-
-  Demands demands() const override {
-    // Where nothing was added, the sign of the output is found from the input again.
-    return {.input_in_backward = true,
-            .output_in_backward = site_.relu && site_.residual != nullptr,
-            .output_is_cheap = true};
-  }
+      : AffineNorm(site, false), deviation_(tiles_.channels, 0.0) {}
 
   void forward(const Call& call, std::byte*) override {
     const float* weight = call.parameters + site_.places.parameter[0];
@@ -63,20 +45,8 @@ class BatchNormStep final : public Step {
     remake();
   }
 
-  void remake() override {
-    backend::cpu::affine(site_.x->data, tiles_, scale_, offset_,
-                         site_.residual ? site_.residual->data : nullptr, site_.relu,
-                         site_.y->data);
-  }
-
   void backward(const Call& call, std::byte*) override {
-    Tensor& y = *site_.y;
-    backend::cpu::affine_sums(site_.x->data, tiles_, mean_,
-                              {.relu = site_.relu,
-                               .y = site_.residual ? y.data : nullptr,
-                               .scale = scale_,
-                               .offset = offset_},
-                              y.take_also(), y.gradient, first_.data(), second_.data());
+    sum_gradients();
     const double count = static_cast<double>(tiles_.samples * tiles_.pixels);
     for (std::size_t c = 0; c < tiles_.channels; ++c) {
       double sum = 0, product = 0;
@@ -88,15 +58,11 @@ class BatchNormStep final : public Step {
       const double b = -scale * r * r * product / count;
       call.gradient[site_.places.parameter[0] + c] = static_cast<float>(r * product);
       call.gradient[site_.places.parameter[1] + c] = static_cast<float>(sum);
-      a_.at(0, c) = scale_.at(0, c);
       b_.at(0, c) = static_cast<float>(b);
       c_.at(0, c) =
           static_cast<float>(-scale * sum / count - b * static_cast<double>(mean_.at(0, c)));
     }
-    pass_to_residual(site_);
-    if (!site_.x->wants_gradient()) return;
-    backend::cpu::affine_backward(y.gradient, site_.x->data, tiles_, a_, b_, c_,
-                                  site_.x->next_gradient());
+    pass_gradients();
   }
 
  private:
@@ -115,10 +81,6 @@ class BatchNormStep final : public Step {
                                  call.momentum * value);
   }
 
-  Site site_;
-  Tiles tiles_;
-  ChannelArray mean_, scale_, offset_, a_, b_, c_;
-  ChannelArray first_, second_;    ///< sums a sample and channel
   std::vector<double> deviation_;  ///< 1 / sqrt(variance + epsilon)
 };
 

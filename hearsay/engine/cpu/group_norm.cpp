@@ -6,7 +6,6 @@ namespace hearsay::engine::cpu {
 
 namespace {
 
-using backend::cpu::Tiles;
 using model::GroupNorm;
 
 /// y = relu(weight_c (x - m) r + bias_c + residual), m and r = 1 / sqrt(v + epsilon) of the
@@ -15,29 +14,15 @@ using model::GroupNorm;
 ///
 ///   d weight_c = sum over samples of r S2,   d bias_c = sum of S1,
 ///   dx = weight_c r g - r A / M - (x - m) r^3 B / M
-class GroupNormStep final : public Step {
+class GroupNormStep final : public AffineNorm {
  public:
   GroupNormStep(std::size_t groups, const Site& site)
-      : site_(site),
-        tiles_(site.x->tiles),
+      : AffineNorm(site, true),
         groups_(groups),
         members_(tiles_.channels / groups),
-        mean_(tiles_, true),
-        scale_(tiles_, true),
-        offset_(tiles_, true),
-        b_(tiles_, true),
-        c_(tiles_, true),
-        first_(tiles_, true),
-        second_(tiles_, true),
         deviation_(tiles_.samples * groups, 0.0),
         weight_gradient_(tiles_.channels),
         bias_gradient_(tiles_.channels) {}
-
-  Demands demands() const override {
-    return {.input_in_backward = true,
-            .output_in_backward = site_.relu && site_.residual != nullptr,
-            .output_is_cheap = true};
-  }
 
   void forward(const Call& call, std::byte*) override {
     const float* weight = call.parameters + site_.places.parameter[0];
@@ -61,20 +46,8 @@ class GroupNormStep final : public Step {
     remake();
   }
 
-  void remake() override {
-    backend::cpu::affine(site_.x->data, tiles_, scale_, offset_,
-                         site_.residual ? site_.residual->data : nullptr, site_.relu,
-                         site_.y->data);
-  }
-
   void backward(const Call& call, std::byte*) override {
-    Tensor& y = *site_.y;
-    backend::cpu::affine_sums(site_.x->data, tiles_, mean_,
-                              {.relu = site_.relu,
-                               .y = site_.residual ? y.data : nullptr,
-                               .scale = scale_,
-                               .offset = offset_},
-                              y.take_also(), y.gradient, first_.data(), second_.data());
+    sum_gradients();
     const float* weight = call.parameters + site_.places.parameter[0];
     const double count = static_cast<double>(members_ * tiles_.pixels);
     std::vector<double>& dw = weight_gradient_;
@@ -103,10 +76,7 @@ class GroupNormStep final : public Step {
       call.gradient[site_.places.parameter[0] + c] = static_cast<float>(dw[c]);
       call.gradient[site_.places.parameter[1] + c] = static_cast<float>(db[c]);
     }
-    pass_to_residual(site_);
-    if (!site_.x->wants_gradient()) return;
-    backend::cpu::affine_backward(y.gradient, site_.x->data, tiles_, scale_, b_, c_,
-                                  site_.x->next_gradient());
+    pass_gradients();
   }
 
  private:
@@ -117,11 +87,7 @@ class GroupNormStep final : public Step {
     }
   }
 
-  Site site_;
-  Tiles tiles_;
   std::size_t groups_, members_;
-  ChannelArray mean_, scale_, offset_, b_, c_;
-  ChannelArray first_, second_;
   std::vector<double> deviation_;
   std::vector<double> weight_gradient_, bias_gradient_;
 };

@@ -51,4 +51,60 @@ inline void pass_to_residual(const Site& site) {
   if (target != g) std::copy_n(g, site.y->tiles.size(), target);
 }
 
+/// A norm that scales and shifts each channel: y = relu(scale x + offset + residual), with numbers
+/// of its own for every sample, or the same for all.
+class AffineNorm : public Step {
+ public:
+  AffineNorm(const Site& site, bool per_sample)
+      : site_(site),
+        tiles_(site.x->tiles),
+        mean_(tiles_, per_sample),
+        scale_(tiles_, per_sample),
+        offset_(tiles_, per_sample),
+        first_(tiles_, true),
+        second_(tiles_, true),
+        b_(tiles_, per_sample),
+        c_(tiles_, per_sample) {}
+
+  Demands demands() const final {
+    // Where nothing was added, the sign of the output is found from the input again.
+    return {.input_in_backward = true,
+            .output_in_backward = site_.relu && site_.residual != nullptr,
+            .output_is_cheap = true};
+  }
+
+  void remake() final {
+    backend::cpu::affine(site_.x->data, tiles_, scale_, offset_,
+                         site_.residual ? site_.residual->data : nullptr, site_.relu,
+                         site_.y->data);
+  }
+
+ protected:
+  /// With g the gradient of y where y > 0: first = sum of g, second = sum of g (x - mean), a sample
+  /// and channel. The output's gradient becomes g.
+  void sum_gradients() {
+    Tensor& y = *site_.y;
+    backend::cpu::affine_sums(site_.x->data, tiles_, mean_,
+                              {.relu = site_.relu,
+                               .y = site_.residual ? y.data : nullptr,
+                               .scale = scale_,
+                               .offset = offset_},
+                              y.take_also(), y.gradient, first_.data(), second_.data());
+  }
+
+  /// dx = scale g + b x + c, and the residual's gradient.
+  void pass_gradients() {
+    pass_to_residual(site_);
+    if (!site_.x->wants_gradient()) return;
+    backend::cpu::affine_backward(site_.y->gradient, site_.x->data, tiles_, scale_, b_, c_,
+                                  site_.x->next_gradient());
+  }
+
+  Site site_;
+  backend::cpu::Tiles tiles_;
+  ChannelArray mean_, scale_, offset_;
+  ChannelArray first_, second_;  ///< sums or moments a sample and channel
+  ChannelArray b_, c_;
+};
+
 }  // namespace hearsay::engine::cpu
