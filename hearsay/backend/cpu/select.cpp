@@ -61,18 +61,19 @@ HWY_EXPORT(collect);
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu; }
 
 /// Vectors up to this size are selected from directly; larger ones are sampled first.
-constexpr std::size_t kSmall = 1 << 14;
+constexpr std::size_t kSmall = 1 << 11;
 /// Entries that `collect` handles at a time: between calls the outputs are checked for room.
 constexpr std::size_t kChunk = 1 << 14;
 
 /// A magnitude that a little more than k entries of x should reach: the one that the right fraction
-/// of a sample reaches. The sample is of whole cache lines, evenly spread.
+/// of a sample reaches. The sample is of whole cache lines, evenly spread: an eighth of x, up to
+/// 16,384 entries.
 std::uint32_t estimate(std::span<const float> x, std::size_t k) {
   constexpr std::size_t kLine = 16;
-  constexpr std::size_t kLines = 1024;
-  const std::size_t stride = std::max(kLine, x.size() / kLines);
+  const std::size_t lines = std::min<std::size_t>(1024, x.size() / (8 * kLine));
+  const std::size_t stride = x.size() / lines;
   std::vector<float> sample;
-  sample.reserve(kLine * (kLines + 1));
+  sample.reserve(kLine * (lines + 1));
   for (std::size_t at = 0; at + kLine <= x.size(); at += stride) {
     sample.insert(sample.end(), x.begin() + at, x.begin() + at + kLine);
   }
