@@ -36,14 +36,9 @@ struct Habit {
   std::string_view data, model, epochs;
 };
 constexpr Habit kHabits[] = {
-    {"digits", "cnn", "125"},
-    {"mnist", "cnn", "30"},
-    {"cifar10", "resnet20", "30"},
-    {"cifar100", "resnet20", "30"},
-    {"folder", "resnet18", "30"},
-    {"npz", "mlp", "30"},
-    {"csv", "mlp", "30"},
-    {"synthetic", "cnn", "30"},
+    {"digits", "cnn", "125"},       {"mnist", "cnn", "30"},       {"cifar10", "resnet20", "30"},
+    {"cifar100", "resnet20", "30"}, {"folder", "resnet18", "30"}, {"npz", "mlp", "30"},
+    {"csv", "mlp", "30"},           {"synthetic", "cnn", "30"},
 };
 
 Habit habit_of(std::string_view data) {
