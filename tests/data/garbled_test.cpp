@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "data/files.h"
+#include "fuzz/mutate.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
 #include "hearsay/data/dataset.h"
@@ -23,30 +24,6 @@ struct Format {
 };
 
 void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
-
-/// Overwrite, insert, remove or cut off a few bytes.
-void mutate(Bytes& bytes, Random& random) {
-  for (std::uint64_t edits = 1 + random.below(4); edits > 0; --edits) {
-    const auto at = static_cast<std::ptrdiff_t>(random.below(bytes.size() + 1));
-    const auto byte = static_cast<std::uint8_t>(random.below(256));
-    switch (random.below(6)) {
-      case 0:
-        bytes.insert(bytes.begin() + at, byte);
-        break;
-      case 1:
-        bytes.resize(static_cast<std::size_t>(at));
-        break;
-      case 2:
-        if (at < std::ssize(bytes)) bytes.erase(bytes.begin() + at);
-        break;
-      case 3:
-        if (at + 4 <= std::ssize(bytes)) std::fill_n(bytes.begin() + at, 4, byte | 0xf0);
-        break;
-      default:
-        if (at < std::ssize(bytes)) bytes[static_cast<std::size_t>(at)] = byte;
-    }
-  }
-}
 
 void read_mnist(const Scratch& scratch, const Bytes& bytes) {
   if (!std::filesystem::exists(scratch / "t10k-labels-idx1-ubyte")) {

@@ -1,4 +1,5 @@
 #include "fuzz/decoders.h"
+#include "fuzz/mutate.h"
 
 #include <gtest/gtest.h>
 
@@ -7,30 +8,6 @@
 
 namespace hearsay::fuzz {
 namespace {
-
-/// Overwrite, insert, remove or cut off a few bytes.
-void mutate(Bytes& bytes, Random& random) {
-  for (std::uint64_t edits = 1 + random.below(4); edits > 0; --edits) {
-    const auto at = static_cast<std::ptrdiff_t>(random.below(bytes.size() + 1));
-    const auto byte = static_cast<std::uint8_t>(random.below(256));
-    switch (random.below(5)) {
-      case 0:
-        bytes.insert(bytes.begin() + at, byte);
-        break;
-      case 1:
-        bytes.resize(static_cast<std::size_t>(at));
-        break;
-      case 2:
-        if (at < std::ssize(bytes)) bytes.erase(bytes.begin() + at);
-        break;
-      case 3:
-        if (at < std::ssize(bytes)) bytes[at] ^= static_cast<std::uint8_t>(1u << byte % 8);
-        break;
-      default:
-        if (at < std::ssize(bytes)) bytes[at] = byte;
-    }
-  }
-}
 
 /// Valid codes for all pairs of spec and layout, as decode_vector reads them.
 std::vector<Bytes> seeds() {
