@@ -1,9 +1,9 @@
 #include "fuzz/decoders.h"
-#include "fuzz/mutate.h"
 
 #include <gtest/gtest.h>
 
 #include "compress/vectors.h"
+#include "fuzz/mutate.h"
 #include "hearsay/compress/message.h"
 
 namespace hearsay::fuzz {
