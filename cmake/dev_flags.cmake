@@ -1,10 +1,11 @@
 # hearsay_dev_flags: for all our code.
 add_library(hearsay_dev_flags INTERFACE)
-target_compile_options(hearsay_dev_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                                   -Wno-sign-conversion)
+target_compile_options(hearsay_dev_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of GCC 12 about inlined Eigen and std::string code at -O3.
-  target_compile_options(hearsay_dev_flags INTERFACE -Wno-use-after-free -Wno-restrict)
+  target_compile_options(hearsay_dev_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-use-after-free -Wno-restrict>)
 endif()
 if(HEARSAY_SANITIZE)
   # No recovery: undefined behaviour must fail the test that meets it, not only print a line.

@@ -68,9 +68,14 @@ struct Mixing {
 /// The hot loops over the flat arrays of a bank of peers, each call for all m rows.
 ///
 /// One implementation a device. All have the same results up to rounding, and each is
-/// deterministic: sums run in the order that is written here, whatever the number of threads.
+/// deterministic: sums run in an order of the device's own, whatever the number of threads.
 /// Blocks of one call have the same shape unless said otherwise, and do not overlap unless said
 /// otherwise.
+///
+/// Calls happen one after another, but a device may lag behind its host: what a call is handed by
+/// value or by span of host memory is read before it returns, and what it computes for the host
+/// goes to room from `results`, where it stands after `synchronize`. So a round needs no answer
+/// before the next begins. `download`, `sum_rows` and `magnitude` wait for theirs.
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -82,6 +87,24 @@ class Kernels {
   /// A block of zeros.
   virtual Array allocate(std::size_t rows, std::size_t dim) = 0;
 
+  /// Room for `count` figures, doubles or 64-bit counts, that later calls compute for the host.
+  /// They stand there after the next `synchronize`, until the first call of `results` after that.
+  template <class Figure>
+  std::span<Figure> results(std::size_t count) {
+    static_assert(sizeof(Figure) == kFigureBytes);
+    return {static_cast<Figure*>(figures(count)), count};
+  }
+
+  /// Let the device begin with what was asked for since the last time. On a GPU this is one
+  /// launch of a captured graph if the same calls were made before, whatever numbers they carried.
+  virtual void submit() {}
+
+  /// `submit`, and wait until all of it has happened. Throws RunFailed if the device failed.
+  virtual void synchronize() = 0;
+
+  /// How many rounds the host may be ahead before it should `synchronize`: 1 where it never is.
+  virtual std::size_t lag() const { return 1; }
+
   /// Copies between a row and host memory.
   virtual void download(ConstBlock from, std::size_t row, std::span<float> to) = 0;
   virtual void upload(std::span<const float> from, Block to, std::size_t row) = 0;
@@ -90,7 +113,7 @@ class Kernels {
   virtual void copy(ConstBlock x, Block y) = 0;                     ///< y = x
   virtual void axpy(float a, ConstBlock x, Block y) = 0;            ///< y += a x
   virtual void axpby(float a, ConstBlock x, float b, Block y) = 0;  ///< y = a x + b y
-  virtual void scale_rows(std::span<const float> a, Block y) = 0;   ///< y_i *= a_i
+  virtual void clip_rows(double most, Block y) = 0;  ///< y_i *= min(1, most / |y_i|), NaN stays
   virtual void divide_rows(ConstBlock x, std::span<const double> u,
                            Block z) = 0;  ///< z_i = x_i / u_i
 
@@ -128,9 +151,12 @@ class Kernels {
   virtual double magnitude(std::span<const VectorView> q, std::size_t dim) = 0;
 
   /// out_i = |x_i|^2, in double. NaN or infinite exactly if an entry of the row is (or overflows).
+  /// `out` is room from `results`.
   virtual void squared_norms(ConstBlock x, std::span<double> out) = 0;
 
  protected:
+  static constexpr std::size_t kFigureBytes = 8;
+  virtual void* figures(std::size_t count) = 0;
   virtual void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
 
  private:

@@ -1,7 +1,6 @@
 #include "hearsay/train/optimizer.h"
 
 #include <cmath>
-#include <vector>
 
 #include "hearsay/core/registry.h"
 
@@ -17,15 +16,13 @@ using backend::Kernels;
 /// What all share: g clipped row by row, then g + lambda x.
 class Base : public Optimizer {
  public:
-  Base(const Arguments& arguments, Kernels& kernels, std::size_t rows)
+  Base(const Arguments& arguments, Kernels& kernels)
       : kernels_(kernels),
         weight_decay_(static_cast<float>(arguments.number_in_range("weight_decay"))),
-        clip_(arguments.number_in_range("clip")),
-        norms_(rows),
-        scales_(rows) {}
+        clip_(arguments.number_in_range("clip")) {}
 
   void direction(ConstBlock x, Block gradient) final {
-    if (clip_ > 0) clip(gradient);
+    if (clip_ > 0) kernels_.clip_rows(clip_, gradient);
     if (weight_decay_ > 0) kernels_.axpy(weight_decay_, x, gradient);
     turn(gradient);
   }
@@ -40,26 +37,14 @@ class Base : public Optimizer {
   Kernels& kernels_;
 
  private:
-  void clip(Block gradient) {
-    kernels_.squared_norms(gradient, norms_);
-    for (std::size_t i = 0; i < norms_.size(); ++i) {
-      // A row with a NaN compares false and stays as it is, so that the run that made it stops.
-      const double norm = std::sqrt(norms_[i]);
-      scales_[i] = norm > clip_ ? static_cast<float>(clip_ / norm) : 1.0f;
-    }
-    kernels_.scale_rows(scales_, gradient);
-  }
-
   float weight_decay_;
   double clip_;
-  std::vector<double> norms_;
-  std::vector<float> scales_;
 };
 
 class Sgd final : public Base {
  public:
-  Sgd(const Arguments& arguments, Kernels& kernels, std::size_t rows, std::size_t)
-      : Base(arguments, kernels, rows) {}
+  Sgd(const Arguments& arguments, Kernels& kernels, std::size_t, std::size_t)
+      : Base(arguments, kernels) {}
 
   bool has_momentum() const override { return false; }
   void state(backend::StateList&) override {}
@@ -71,7 +56,7 @@ class Sgd final : public Base {
 class Momentum final : public Base {
  public:
   Momentum(const Arguments& arguments, Kernels& kernels, std::size_t rows, std::size_t dim)
-      : Base(arguments, kernels, rows),
+      : Base(arguments, kernels),
         nesterov_(arguments.name() == "nesterov"),
         beta_(static_cast<float>(arguments.number_in_range("beta"))),
         m_(kernels.allocate(rows, dim)) {}
@@ -96,7 +81,7 @@ class Momentum final : public Base {
 class Adam final : public Base {
  public:
   Adam(const Arguments& arguments, Kernels& kernels, std::size_t rows, std::size_t dim)
-      : Base(arguments, kernels, rows),
+      : Base(arguments, kernels),
         beta1_(arguments.number_in_range("beta1")),
         beta2_(arguments.number_in_range("beta2")),
         epsilon_(arguments.number_in_range("epsilon")),

@@ -211,8 +211,9 @@ void Simulation::gossip(const Plan& plan) {
 void Simulation::check_finite() const { check_finite(algorithm_->point(), "model"); }
 
 void Simulation::check_finite(backend::ConstBlock rows, std::string_view what) const {
-  std::vector<double> norms(peers());
+  const std::span<double> norms = kernels_->results<double>(peers());
   kernels_->squared_norms(rows, norms);
+  kernels_->synchronize();
   for (std::size_t i = 0; i < peers(); ++i) {
     if (std::isfinite(norms[i])) continue;
     throw RunFailed(

@@ -84,17 +84,10 @@ TEST_P(KernelTest, ElementwiseFormulas) {
   EXPECT_EQ(values(copy), xs);
 
   std::vector<double> u;
-  std::vector<float> a;
-  for (std::size_t i = 0; i < rows(); ++i) {
-    u.push_back(0.8 + 0.1 * static_cast<double>(i));
-    a.push_back(0.5f + static_cast<float>(i));
-  }
+  for (std::size_t i = 0; i < rows(); ++i) u.push_back(0.8 + 0.1 * static_cast<double>(i));
   Array quotient = poisoned();
   kernels_->divide_rows(x, u, quotient);
   expect_each(quotient, [&](std::size_t i, std::size_t k) { return xs[k] / u[i]; });
-  kernels_->scale_rows(a, copy);
-  expect_each(copy,
-              [&](std::size_t i, std::size_t k) { return static_cast<double>(a[i]) * xs[k]; });
 }
 
 TEST_P(KernelTest, Adam) {
@@ -114,8 +107,9 @@ TEST_P(KernelTest, Adam) {
 TEST_P(KernelTest, NormsAndMeans) {
   Array x = random_block(1);
   const auto xs = values(x);
-  std::vector<double> norms(rows(), -1);
+  const auto norms = kernels_->results<double>(rows());
   kernels_->squared_norms(x, norms);
+  kernels_->synchronize();
   for (std::size_t i = 0; i < rows(); ++i) {
     double expected = 0;
     for (std::size_t k = 0; k < dim(); ++k) expected += std::pow(xs[i * dim() + k], 2.0);
@@ -129,14 +123,27 @@ TEST_P(KernelTest, NormsAndMeans) {
   });
 }
 
+TEST_P(KernelTest, ClippingShortensRowsThatAreTooLong) {
+  Array x = random_block(1);
+  const auto xs = values(x);
+  const double most = 0.5 * std::sqrt(static_cast<double>(dim()));
+  kernels_->clip_rows(most, x);
+  expect_each(x, [&](std::size_t i, std::size_t k) {
+    double square = 0;
+    for (std::size_t j = 0; j < dim(); ++j) square += std::pow(xs[i * dim() + j], 2.0);
+    return xs[k] * std::min(1.0, most / std::sqrt(square));
+  });
+}
+
 TEST_P(KernelTest, NormsShowWhatIsNotFinite) {
   if (dim() == 0) return;
   for (float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     Array x = random_block(1);
     x.row(rows() - 1)[dim() - 1] = bad;
-    std::vector<double> norms(rows());
+    const auto norms = kernels_->results<double>(rows());
     kernels_->squared_norms(x, norms);
+    kernels_->synchronize();
     for (std::size_t i = 0; i < rows(); ++i) EXPECT_EQ(std::isfinite(norms[i]), i + 1 < rows());
   }
 }
@@ -236,7 +243,7 @@ TEST_P(KernelTest, ResultsDoNotDependOnTheNumberOfThreads) {
   both([&](Kernels& k, Array& a) { k.axpby(0.3f, other, -0.7f, a); });
   both([&](Kernels& k, Array& a) {
     Array m = random_block(3), v = random_block(3);
-    k.scale_rows(std::vector<float>(rows(), 0.0f), v);
+    k.fill(0.0f, v);
     k.adam({0.9f, 0.99f, 1e-3f, 0.19f, 0.02f}, m, v, a);
   });
   std::vector<double> sums(dim()), serial_sums(dim());

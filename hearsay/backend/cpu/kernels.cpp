@@ -60,10 +60,14 @@ class CpuKernels : public Kernels {
                [&](std::size_t i, std::size_t n) { cpu::axpby(a, x.data + i, b, y.data + i, n); });
   }
 
-  void scale_rows(std::span<const float> a, Block y) override {
+  void synchronize() override { handed_out_ = 0; }
+
+  void clip_rows(double most, Block y) override {
     for_rows(y, [&](std::size_t i) {
       float* row = y.row(i).data();
-      if (a[i] != 1.0f) cpu::axpby(a[i], row, 0.0f, row, y.dim);
+      // A row with a NaN compares false and stays as it is, so that the run that made it stops.
+      const double norm = std::sqrt(cpu::squared_norm(row, y.dim));
+      if (norm > most) cpu::axpby(static_cast<float>(most / norm), row, 0.0f, row, y.dim);
     });
   }
 
@@ -120,6 +124,14 @@ class CpuKernels : public Kernels {
   }
 
  protected:
+  void* figures(std::size_t count) override {
+    // Room that was handed out must stay where it is: a list of pieces, used again from the first.
+    if (handed_out_ == pieces_.size()) pieces_.emplace_back();
+    std::vector<double>& piece = pieces_[handed_out_++];
+    piece.resize(std::max(piece.size(), count));
+    return piece.data();
+  }
+
   void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
     if (q.empty()) return;
     if (q.front().dense == nullptr) {
@@ -211,6 +223,8 @@ class CpuKernels : public Kernels {
   }
 
   ThreadPool& pool_;
+  std::vector<std::vector<double>> pieces_;
+  std::size_t handed_out_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/device.h"
+#include "hearsay/backend/kernels.h"
+
+namespace hearsay::backend::cuda {
+
+/// What compressors and networks on the GPU share with the Kernels of a run: the order of work.
+struct Context {
+  Tape tape;
+  Precision precision = Precision::kTf32;
+  int processors = 0;  ///< streaming multiprocessors
+};
+
+/// The context of kernels whose device() is "cuda".
+Context& context_of(Kernels& kernels);
+
+}  // namespace hearsay::backend::cuda

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "hearsay/backend/cuda/tape.h"
+
+namespace hearsay::backend::cuda {
+
+/// Owned device memory for `size` values of T. Zeros at first.
+template <class T>
+class Memory {
+ public:
+  Memory() = default;
+  explicit Memory(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    void* data = nullptr;
+    check(cudaMalloc(&data, size * sizeof(T)), "allocating device memory");
+    data_.reset(static_cast<T*>(data));
+    check(cudaMemset(data, 0, size * sizeof(T)), "clearing device memory");
+  }
+  explicit Memory(std::span<const T> values) : Memory(values.size()) {
+    if (size_ == 0) return;
+    check(cudaMemcpy(data_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
+          "copying to the device");
+  }
+
+  T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(T* data) const { cudaFree(data); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace hearsay::backend::cuda

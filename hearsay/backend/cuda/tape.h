@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include <cuda_runtime_api.h>
+
+namespace hearsay::backend::cuda {
+
+/// Throws RunFailed with CUDA's words and `what` was attempted, unless `status` is a success.
+void check(cudaError_t status, const char* what);
+
+/// A list of kernel launches that is captured once as a CUDA graph and replayed whenever the same
+/// list is recorded again: same kernels, grids and arguments. What changes from round to round
+/// (edges, weights, rates, counters, addresses of rows) is not an argument but stands on the page,
+/// a block of device memory that every `submit` fills anew. So the host runs its plain code each
+/// round, and the device sees one launch.
+///
+///   tape.launch(scale, grid, block, 0, tape.put(std::span(factors)), y, size);
+///   tape.submit();
+///
+/// Launches happen in order, save on side lanes: `fork(lane)` lets the lane start after all that
+/// lane 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)` lets lane 0 wait
+/// for it. Every lane is joined by `submit`.
+class Tape {
+ public:
+  Tape();
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// Copies `values` to this submission's page, and returns where kernels will find them. The
+  /// address depends only on the sizes put before since the last submit.
+  template <class T>
+  const T* put(std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return static_cast<const T*>(put_bytes(values.data(), values.size_bytes()));
+  }
+  template <class T>
+  const T* put(const T& value) {
+    return put(std::span<const T>(&value, 1));
+  }
+
+  /// The same for lists whose length changes from round to round: where kernels will find the
+  /// address of the list. It does not move what is put before or after.
+  template <class T>
+  const T* const* put_list(std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return static_cast<const T* const*>(put_list_bytes(values.data(), values.size_bytes()));
+  }
+
+  template <class... Parameters>
+  void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+              std::type_identity_t<Parameters>... arguments) {
+    static_assert((std::is_trivially_copyable_v<Parameters> && ...));
+    const void* pointers[] = {static_cast<const void*>(&arguments)..., nullptr};
+    const std::size_t sizes[] = {sizeof(Parameters)..., 0};
+    record(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, pointers, sizes,
+           sizeof...(Parameters));
+  }
+
+  void fork(int lane);
+  void use(int lane);
+  void join(int lane);
+
+  void submit();
+  void synchronize();  ///< submit, wait; throws RunFailed if a launch failed
+
+  cudaStream_t stream() const;  ///< of lane 0, for copies between submissions
+
+ private:
+  const void* put_bytes(const void* values, std::size_t bytes);
+  const void* put_list_bytes(const void* values, std::size_t bytes);
+  void record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+              const void* const* arguments, const std::size_t* sizes, std::size_t count);
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hearsay::backend::cuda

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "hearsay/backend/kernels.h"
+#include "hearsay/core/spec.h"
+
+namespace hearsay::backend {
+
+/// How convolutions and matrix products are computed. Sums are single precision throughout, and so
+/// are the models, the optimizer and all that is sent.
+enum class Precision {
+  kTf32,  ///< products of 11-bit significands (tensor cores), activations as floats
+  kFp32,  ///< products of floats
+  kBf16,  ///< products of 8-bit significands, activations stored as bfloat16
+};
+
+/// One row of the registry: what `--device` names.
+struct DeviceEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Kernels> (*make)(const Arguments&, ThreadPool&);
+};
+
+std::span<const DeviceEntry> device_registry();
+
+/// make_kernels("cuda:precision=bf16", pool). Throws InvalidArgument if the spec is none, if this
+/// build has no such backend, or if the machine has no such device.
+std::unique_ptr<Kernels> make_kernels(std::string_view spec, ThreadPool& pool);
+
+/// The GPU, or an InvalidArgument that says why there is none (no_cuda.cpp where nvcc was missing).
+std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPool& pool);
+
+}  // namespace hearsay::backend

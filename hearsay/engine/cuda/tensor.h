@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "hearsay/model/operation.h"
+
+namespace hearsay::engine::cuda {
+
+/// A value of the network for the minibatches of all m peers, and the gradient of the losses with
+/// respect to it, on the device: entry (peer i, sample b, row y, column x, channel c) stands at
+///   ((((i batch + b) height + y) width + x) channels + c).
+/// The entries are floats, or bfloat16 where the precision is bf16; the images are likewise.
+struct Tensor {
+  model::Shape shape;
+  std::size_t peers = 0;
+  std::size_t batch = 0;
+  void* data = nullptr;
+  void* gradient = nullptr;  ///< null for the images
+  int contributions = 0;     ///< readers that wrote a gradient in this backward pass
+
+  std::size_t per_peer() const { return batch * shape.size(); }
+  std::size_t size() const { return peers * per_peer(); }
+  std::size_t pixels() const { return peers * batch * shape.pixels(); }
+  bool wants_gradient() const { return gradient != nullptr; }
+
+  /// Whether the next reader must add its gradient to what is there, rather than overwrite.
+  bool adds() { return contributions++ > 0; }
+};
+
+}  // namespace hearsay::engine::cuda
