@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/engine/cpu/fuse.h"
+#include "hearsay/engine/fuse.h"
 #include "hearsay/engine/cpu/onednn.h"
 #include "hearsay/engine/cpu/step.h"
 #include "hearsay/engine/cpu/storage.h"

@@ -5,7 +5,7 @@
 
 #include "hearsay/model/network.h"
 
-namespace hearsay::engine::cpu {
+namespace hearsay::engine {
 
 /// One operation with those that are done in the same pass: a following addition and relu.
 struct Fused {
@@ -19,4 +19,4 @@ struct Fused {
 /// reads that one's value, and an addition only if its other term is made before.
 std::vector<Fused> fuse(const model::Network& network);
 
-}  // namespace hearsay::engine::cpu
+}  // namespace hearsay::engine

@@ -1,6 +1,6 @@
-#include "hearsay/engine/cpu/fuse.h"
+#include "hearsay/engine/fuse.h"
 
-namespace hearsay::engine::cpu {
+namespace hearsay::engine {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::vector<Fused> fuse(const model::Network& network) {
   return steps;
 }
 
-}  // namespace hearsay::engine::cpu
+}  // namespace hearsay::engine
