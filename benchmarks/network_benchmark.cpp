@@ -41,6 +41,7 @@ struct Peers {
                                                    .rows = count,
                                                    .seed = 1,
                                                    .pool = pool,
+                                                   .kernels = *kernels,
                                                    .model = model,
                                                    .augment = "crop-flip",
                                                    .batch = kBatch})),

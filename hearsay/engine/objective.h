@@ -12,6 +12,10 @@
 #include "hearsay/backend/state.h"
 #include "hearsay/core/layout.h"
 
+namespace hearsay {
+class ThreadPool;
+}
+
 namespace hearsay::engine {
 
 /// How good one model is. What an objective cannot tell stays empty.
@@ -27,6 +31,8 @@ struct Score {
 ///
 /// The bank's row i is peer `first + i`; every random number is keyed by the peer's global id and
 /// the round, so that a problem is the same however the peers are spread over processes.
+///
+/// Blocks are of the run's kernels; `std::span`s are of the host's memory.
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -44,7 +50,8 @@ class Objective {
   virtual void initialize(backend::Block x) const = 0;
 
   /// For every row i: out_i = the gradient at at_i on the peer's minibatch of that round, losses[i]
-  /// the mean loss on it. The blocks do not overlap.
+  /// the mean loss on it. The blocks do not overlap. `losses` is room from Kernels::results: they
+  /// are there after the next `synchronize`.
   virtual void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                          std::span<double> losses) = 0;
 
@@ -58,7 +65,7 @@ class Objective {
     static const Layout kNone;
     return kNone;
   }
-  virtual std::span<const float> buffers(std::size_t /*row*/) const { return {}; }
+  virtual std::vector<float> buffers(std::size_t /*row*/) const { return {}; }
   /// Before the first round: row i goes on from these, of buffer_layout().dim() floats.
   virtual void set_buffers(std::size_t /*row*/, std::span<const float> /*buffers*/) {}
 
@@ -69,6 +76,9 @@ class Objective {
   /// The score of one model of layout().dim() floats, with its buffers. May run concurrently with
   /// itself.
   virtual Score evaluate(std::span<const float> model, std::span<const float> buffers) const = 0;
+
+  /// The score of every row's model at_i, with row i's buffers.
+  virtual std::vector<Score> scores(backend::ConstBlock at) = 0;
 
   /// counts[peer][label] for all n peers: who holds which classes. Empty where there are none.
   virtual std::vector<std::vector<std::size_t>> class_counts() const { return {}; }
@@ -85,5 +95,9 @@ class Objective {
   /// x*, the minimum of the mean of all n peers' functions, where it is known; else empty.
   virtual std::span<const double> optimum() const { return {}; }
 };
+
+/// `scores` by `evaluate`, rows in parallel: for objectives on the host.
+std::vector<Score> evaluate_rows(const Objective& objective, backend::ConstBlock at,
+                                 ThreadPool& pool);
 
 }  // namespace hearsay::engine

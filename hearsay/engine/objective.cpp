@@ -1,0 +1,15 @@
+#include "hearsay/engine/objective.h"
+
+#include "hearsay/core/thread_pool.h"
+
+namespace hearsay::engine {
+
+std::vector<Score> evaluate_rows(const Objective& objective, backend::ConstBlock at,
+                                 ThreadPool& pool) {
+  std::vector<Score> scores(at.rows);
+  pool.run(at.rows,
+           [&](std::size_t i) { scores[i] = objective.evaluate(at.row(i), objective.buffers(i)); });
+  return scores;
+}
+
+}  // namespace hearsay::engine
