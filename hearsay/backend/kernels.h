@@ -84,7 +84,7 @@ class Kernels {
   virtual std::string device() const = 0;
   virtual std::string isa() const = 0;
 
-  /// Whether the host may read and write blocks as it likes: where they lie in its own memory.
+  /// Whether the host may touch the floats of blocks.
   virtual bool on_host() const { return true; }
 
   /// A block of zeros.
