@@ -4,6 +4,12 @@
 
 namespace hearsay::engine {
 
+void Objective::gradients_together(std::span<const GradientRequest> requests) {
+  for (const GradientRequest& request : requests) {
+    request.objective->gradients(request.round, request.at, request.out, request.losses);
+  }
+}
+
 std::vector<Score> evaluate_rows(const Objective& objective, backend::ConstBlock at,
                                  ThreadPool& pool) {
   std::vector<Score> scores(at.rows);

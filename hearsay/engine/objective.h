@@ -27,6 +27,17 @@ struct Score {
   std::optional<double> distance_to_optimum;  ///< |x - x*| / |x*|, or |x - x*| where x* = 0
 };
 
+class Objective;
+
+/// What one run asks for in a round: see Objective::gradients.
+struct GradientRequest {
+  Objective* objective;
+  std::uint32_t round;
+  backend::ConstBlock at;
+  backend::Block out;
+  std::span<double> losses;
+};
+
 /// What peers train: anything that gives gradients and losses for a bank of m peers.
 ///
 /// The bank's row i is peer `first + i`; every random number is keyed by the peer's global id and
@@ -54,6 +65,11 @@ class Objective {
   /// are there after the next `synchronize`.
   virtual void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                          std::span<double> losses) = 0;
+
+  /// What several runs ask for at once, this objective's first: as if each asked alone, bit for
+  /// bit, but a device may compute all rows of objectives that are alike (same network, batch and
+  /// images; seeds and parts of their own) side by side.
+  virtual void gradients_together(std::span<const GradientRequest> requests);
 
   /// In rounds without a gradient: let every row's buffers follow the model at_i, on the minibatch
   /// that `gradients` would read. Nothing else changes.

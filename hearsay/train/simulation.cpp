@@ -97,8 +97,8 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
                         .optimizer_has_momentum = optimizer_->has_momentum(),
                         .constant_rate = is_constant(*rate_),
                         .lossy_links = link_->loss() > 0});
-  bank_compressor_ =
-      std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), pool_, seed, 0);
+  bank_compressor_ = std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), *kernels_,
+                                                                 pool_, seed, 0);
   algorithm_ = algorithm::make_algorithm(
       config.text("algorithm"), {.kernels = *kernels_,
                                  .layout = layout(),
@@ -200,7 +200,8 @@ void Simulation::gossip(const Plan& plan) {
   // A message is sent whether or not it arrives.
   std::vector<std::size_t> bytes(peers(), 0);
   for (const algorithm::Payload& payload : outbox_.payloads) {
-    for (std::size_t i = 0; i < peers(); ++i) bytes[i] += compress::kHeaderBytes + payload.bytes[i];
+    for (std::size_t i = 0; i < peers(); ++i)
+      bytes[i] += compress::kHeaderBytes + payload.length(i);
   }
   const std::size_t vectors = outbox_.payloads.size();
   for (std::size_t i = 0; i < peers(); ++i) traffic_.bytes += weights.out_of(i).size() * bytes[i];
