@@ -15,6 +15,17 @@ struct alignas(16) Normal {
   float mean, scale, bias, r;
 };
 
+/// Those of W neighbouring channels.
+template <int W>
+struct Normals {
+  __device__ Normals(const Normal* normals, unsigned peer, unsigned first,
+                     const ChannelGrid& grid) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) of[k] = normals[std::size_t{peer} * grid.channels + first + k];
+  }
+  Normal of[W];
+};
+
 /// dx = scale g + slope (x - mean) + rest.
 struct alignas(8) Slope {
   float slope, rest;
@@ -46,17 +57,21 @@ struct Model {
 template <class T, int W>
 struct MomentTerms {
   const T* x;
-  float shift[W];
 
-  __device__ void begin(unsigned peer, unsigned first, const ChannelGrid& grid) {
-    load(x + std::size_t{peer} * grid.pixels * grid.channels + first, shift);
+  struct Shift {
+    float of[W];
+  };
+  __device__ Shift begin(unsigned peer, unsigned first, const ChannelGrid& grid) const {
+    Shift shift;
+    load(x + std::size_t{peer} * grid.pixels * grid.channels + first, shift.of);
+    return shift;
   }
-  __device__ void add(std::size_t at, float (&p)[W], float (&q)[W]) const {
+  __device__ void add(const Shift& shift, std::size_t at, float (&p)[W], float (&q)[W]) const {
     float v[W];
     load(x + at, v);
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      const float apart = v[k] - shift[k];
+      const float apart = v[k] - shift.of[k];
       p[k] += apart;
       q[k] = fmaf(apart, apart, q[k]);
     }
@@ -109,11 +124,7 @@ __global__ void __launch_bounds__(kChannelThreads)
     normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
               T* y) {
   const ChannelPart<W> part(grid);
-  Normal normal[W];
-#pragma unroll
-  for (int k = 0; k < W; ++k) {
-    normal[k] = normals[std::size_t{blockIdx.z} * grid.channels + part.first + k];
-  }
+  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
 #pragma unroll 4
   for (unsigned p = part.begin; p < part.end; p += part.rows) {
     const std::size_t at = part.at(grid, p);
@@ -122,7 +133,7 @@ __global__ void __launch_bounds__(kChannelThreads)
     if (residual != nullptr) load(residual + at, more);
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      v[k] = fmaf(v[k] - normal[k].mean, normal[k].scale, normal[k].bias) + more[k];
+      v[k] = fmaf(v[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias) + more[k];
       if (relu && v[k] < 0) v[k] = 0;
     }
     store(v, y + at);
@@ -131,25 +142,28 @@ __global__ void __launch_bounds__(kChannelThreads)
 
 // ---- Backward ----
 
-/// g, the output's gradient where relu let the output through. Where nothing was added, the sign of
-/// the output is found from the input again: y is null then.
+/// What relu let through: all (there is none), or where the output is positive. Where nothing was
+/// added to it, the output is found from the input again, which is read anyway.
+enum class Passes : std::uint64_t { kAll, kPositive, kPositiveFromInput };
+
+/// g, the gradient of what went into relu.
 template <class T, int W>
 struct Through {
   const T* dy;
   const T* y;
-  bool relu;
+  Passes passes;
 
-  __device__ void load_gradient(std::size_t at, const float (&x)[W], const Normal (&normal)[W],
+  __device__ void load_gradient(std::size_t at, const float (&x)[W], const Normals<W>& normal,
                                 float (&g)[W]) const {
     load(dy + at, g);
-    if (!relu) return;
+    if (passes == Passes::kAll) return;
     float out[W];
-    if (y != nullptr) {
+    if (passes == Passes::kPositive) {
       load(y + at, out);
     } else {
 #pragma unroll
       for (int k = 0; k < W; ++k) {
-        out[k] = fmaf(x[k] - normal[k].mean, normal[k].scale, normal[k].bias);
+        out[k] = fmaf(x[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias);
       }
     }
 #pragma unroll
@@ -163,22 +177,19 @@ struct GradientTerms {
   const T* x;
   Through<T, W> through;
   const Normal* normals;
-  Normal normal[W];
 
-  __device__ void begin(unsigned peer, unsigned first, const ChannelGrid& grid) {
-#pragma unroll
-    for (int k = 0; k < W; ++k) {
-      normal[k] = normals[std::size_t{peer} * grid.channels + first + k];
-    }
+  __device__ Normals<W> begin(unsigned peer, unsigned first, const ChannelGrid& grid) const {
+    return Normals<W>(normals, peer, first, grid);
   }
-  __device__ void add(std::size_t at, float (&p)[W], float (&q)[W]) const {
+  __device__ void add(const Normals<W>& normal, std::size_t at, float (&p)[W],
+                      float (&q)[W]) const {
     float v[W], g[W];
     load(x + at, v);
     through.load_gradient(at, v, normal, g);
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       p[k] += g[k];
-      q[k] = fmaf(g[k], v[k] - normal[k].mean, q[k]);
+      q[k] = fmaf(g[k], v[k] - normal.of[k].mean, q[k]);
     }
   }
 };
@@ -208,13 +219,11 @@ __global__ void __launch_bounds__(kChannelThreads)
     pull_back(ChannelGrid grid, const T* x, Through<T, W> through, const Normal* normals,
               const Slope* slopes, T* dx, bool add, T* residual, bool add_residual) {
   const ChannelPart<W> part(grid);
-  Normal normal[W];
+  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
   Slope slope[W];
 #pragma unroll
   for (int k = 0; k < W; ++k) {
-    const std::size_t place = std::size_t{blockIdx.z} * grid.channels + part.first + k;
-    normal[k] = normals[place];
-    slope[k] = slopes[place];
+    slope[k] = slopes[std::size_t{blockIdx.z} * grid.channels + part.first + k];
   }
 #pragma unroll 2
   for (unsigned p = part.begin; p < part.end; p += part.rows) {
@@ -225,8 +234,8 @@ __global__ void __launch_bounds__(kChannelThreads)
     if (dx != nullptr) {
 #pragma unroll
       for (int k = 0; k < W; ++k) {
-        v[k] =
-            fmaf(normal[k].scale, g[k], fmaf(slope[k].slope, v[k] - normal[k].mean, slope[k].rest));
+        v[k] = fmaf(normal.of[k].scale, g[k],
+                    fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
       }
       store_gradient(v, add, dx + at);
     }
@@ -240,7 +249,7 @@ class BatchNormStep final : public Step {
       : site_(site), normals_(peers() * channels()), slopes_(peers() * channels()) {
     with_width(site.precision, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 const ChannelGrid grid(*site_.x, W, site_.processors);
+                 const ChannelGrid grid(*site_.x, W);
                  partials_ = Memory<float2>(grid.partials());
                  tickets_ = Memory<unsigned>(grid.tickets());
                });
@@ -250,11 +259,11 @@ class BatchNormStep final : public Step {
     with_width(
         site_.precision, channels(),
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-          const ChannelGrid grid(*site_.x, W, site_.processors);
+          const ChannelGrid grid(*site_.x, W);
           const auto* x = static_cast<const T*>(site_.x->data);
           if (call.training) {
             tape.launch(channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
-                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x, .shift = {}},
+                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
                         MomentFinish<T>{.x = x, .model = model(call), .normals = normals_.data()},
                         partials_.data(), tickets_.data());
           } else {
@@ -271,17 +280,16 @@ class BatchNormStep final : public Step {
     with_width(
         site_.precision, channels(),
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-          const ChannelGrid grid(*site_.x, W, site_.processors);
+          const ChannelGrid grid(*site_.x, W);
           const auto* x = static_cast<const T*>(site_.x->data);
-          const Through<T, W> through{
-              .dy = static_cast<const T*>(site_.y->gradient),
-              .y = site_.residual ? static_cast<const T*>(site_.y->data) : nullptr,
-              .relu = site_.relu};
+          const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
+                                      .y = static_cast<const T*>(site_.y->data),
+                                      .passes = !site_.relu      ? Passes::kAll
+                                                : site_.residual ? Passes::kPositive
+                                                                 : Passes::kPositiveFromInput};
           tape.launch(
               channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(), kChannelThreads,
-              0, grid,
-              GradientTerms<T, W>{
-                  .x = x, .through = through, .normals = normals_.data(), .normal = {}},
+              0, grid, GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
               GradientFinish{
                   .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()},
               partials_.data(), tickets_.data());

@@ -15,19 +15,17 @@ constexpr unsigned kChannelThreads = 256;
 
 /// Who does what: block (chunk, slab, peer) has `chunk` pixels of kChannelThreads accesses.
 struct ChannelGrid {
-  ChannelGrid(const Tensor& tensor, int width, int processors)
+  ChannelGrid(const Tensor& tensor, int width)
       : channels(static_cast<unsigned>(tensor.shape.channels)),
         pixels(static_cast<unsigned>(tensor.batch * tensor.shape.pixels())),
         peers(static_cast<unsigned>(tensor.peers)) {
-    constexpr unsigned kPixelsAThread =
-        4;  // at least, so that a block has more to read than to add
-    constexpr unsigned kBlocksAProcessor = 4;
+    // The chunks of a peer do not depend on how many others there are, so that its sums do not.
+    constexpr unsigned kMostChunks = 128;
+    constexpr unsigned kPixelsAThread = 4;  // fewer, and a block adds more than it reads
     const unsigned accesses = channels / static_cast<unsigned>(width);
-    slabs = blocks_for(accesses, kChannelThreads);
     const unsigned rows = std::max(kChannelThreads / accesses, 1u);
-    const unsigned most =
-        std::max(kBlocksAProcessor * static_cast<unsigned>(processors) / (peers * slabs), 1u);
-    chunks = std::clamp(blocks_for(pixels, rows * kPixelsAThread), 1u, most);
+    slabs = blocks_for(accesses, kChannelThreads);
+    chunks = std::min(blocks_for(pixels, rows * kPixelsAThread), kMostChunks);
     chunk = blocks_for(pixels, chunks);
   }
 
@@ -97,10 +95,10 @@ __device__ void finish_sums(const float2* partials, unsigned chunks, unsigned ch
   }
 }
 
-/// For every peer and channel the sums over its values of a pair of terms, to finish. `terms` is
-/// copied by each thread: terms.begin<W>(peer, first channel) is called once, then
-/// terms.add(place, p, q) for every pixel adds the pair of W channels to p and q. `tickets` are
-/// zero before and after.
+/// For every peer and channel the sums over its values of a pair of terms, to `finish`. A thread
+/// calls terms.begin(peer, first channel, grid) once, for what the terms of its W channels have in
+/// common, and then terms.add(that, place, p, q) for every pixel, which adds the pairs to p and q.
+/// `tickets` are zero before and after.
 template <int W, class Terms, class Finish>
 __global__ void __launch_bounds__(kChannelThreads)
     channel_sums(ChannelGrid grid, Terms terms, Finish finish, float2* partials,
@@ -110,9 +108,11 @@ __global__ void __launch_bounds__(kChannelThreads)
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z;
   float p[W] = {}, q[W] = {};
-  terms.begin(peer, part.first, grid);
+  const auto common = terms.begin(peer, part.first, grid);
 #pragma unroll 4
-  for (unsigned k = part.begin; k < part.end; k += part.rows) terms.add(part.at(grid, k), p, q);
+  for (unsigned k = part.begin; k < part.end; k += part.rows) {
+    terms.add(common, part.at(grid, k), p, q);
+  }
 
 #pragma unroll
   for (int k = 0; k < W; ++k) shared[k][threadIdx.x] = make_float2(p[k], q[k]);

@@ -14,8 +14,8 @@ struct Sizes {
   Extent in, out;
   unsigned kernel, stride, padding;
   unsigned group_in, group_out;  ///< channels of a group
-  std::size_t weight, bias;      ///< where they lie in a model
-  bool has_bias, relu;
+  unsigned relu;
+  std::size_t weight, bias;  ///< where they lie in a model; kNowhere: there is none
 
   __device__ std::size_t weight_at(unsigned o, unsigned i, unsigned k, unsigned l) const {
     return weight + ((std::size_t{o} * group_in + i) * kernel + k) * kernel + l;
@@ -38,7 +38,7 @@ __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T*
   const unsigned sample = at / s.out.channels / s.out.width / s.out.height;
   const float* model = parameters[sample / s.in.batch];
   const unsigned first = o / s.group_out * s.group_in;
-  float sum = s.has_bias ? model[s.bias + o] : 0.0f;
+  float sum = s.bias != kNowhere ? model[s.bias + o] : 0.0f;
   for (unsigned k = 0; k < s.kernel; ++k) {
     const unsigned r = row * s.stride + k - s.padding;  // wraps if outside
     if (r >= s.in.height) continue;
@@ -142,10 +142,9 @@ class PlainConv2dStep final : public Step {
                .padding = static_cast<unsigned>(conv.padding),
                .group_in = static_cast<unsigned>(site.x->shape.channels / conv.groups),
                .group_out = static_cast<unsigned>(conv.out / conv.groups),
+               .relu = site.relu,
                .weight = site.places.parameter[0],
-               .bias = site.places.parameter[1],
-               .has_bias = conv.bias,
-               .relu = site.relu} {}
+               .bias = conv.bias ? site.places.parameter[1] : kNowhere} {}
 
   void forward(Tape& tape, const Call& call) override {
     with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
@@ -164,7 +163,7 @@ class PlainConv2dStep final : public Step {
       const auto* dy = static_cast<const T*>(site_.y->gradient);
       tape.launch(weight_gradient<T>, dim3(blocks_for(weights, kThreads), peers), kThreads, 0,
                   static_cast<const T*>(site_.x->data), y, dy, sizes_, call.gradient);
-      if (sizes_.has_bias) {
+      if (sizes_.bias != kNowhere) {
         tape.launch(bias_gradient<T>, dim3(blocks_for(sizes_.out.channels, kThreads), peers),
                     kThreads, 0, y, dy, sizes_, call.gradient);
       }

@@ -14,12 +14,11 @@ constexpr unsigned kThreads = 256;
 
 struct Rule {
   float rate, keep_scale;
-  std::uint64_t first_word;  ///< of the operation
-  unsigned channels, pixels, per_peer;
+  unsigned operation, channels, pixels, per_peer;
 };
 
 /// out = x or, where it is dropped, 0; entry j (channel, row, column) of sample b of a peer is
-/// decided by word first_word + b size + j of the peer's stream. Without keys: a copy.
+/// decided by word 2^40 operation + b size + j of the peer's stream. Without keys: a copy.
 template <class T>
 __global__ void drop(const T* x, const StreamKey* keys, Rule rule, bool add, T* out) {
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;  // within the peer: NHWC
@@ -29,9 +28,10 @@ __global__ void drop(const T* x, const StreamKey* keys, Rule rule, bool add, T* 
   if (keys != nullptr) {
     const unsigned channel = at % rule.channels, pixel = at / rule.channels % rule.pixels;
     const unsigned sample = at / rule.channels / rule.pixels;
-    const std::uint64_t entry = std::uint64_t{sample} * rule.channels * rule.pixels +
+    const std::uint64_t index = (std::uint64_t{rule.operation} << 40) +
+                                std::uint64_t{sample} * rule.channels * rule.pixels +
                                 std::uint64_t{channel} * rule.pixels + pixel;
-    const unsigned random = word(keys[blockIdx.y], Purpose::kDropout, rule.first_word + entry);
+    const unsigned random = word(keys[blockIdx.y], Purpose::kDropout, index);
     value = to_unit_float(random) < rule.rate ? 0.0f : value * rule.keep_scale;
   }
   store_gradient(value, add, out + place);
@@ -44,7 +44,7 @@ class DropoutStep final : public Step {
       : site_(site),
         rule_{.rate = static_cast<float>(rate),
               .keep_scale = static_cast<float>(1 / (1 - rate)),
-              .first_word = site.index << 40,
+              .operation = static_cast<unsigned>(site.index),
               .channels = static_cast<unsigned>(site.x->shape.channels),
               .pixels = static_cast<unsigned>(site.x->shape.pixels()),
               .per_peer = static_cast<unsigned>(site.x->per_peer())} {

@@ -29,7 +29,7 @@ struct Sizes {
   Sample sample;
   unsigned groups, batch;
   std::size_t weight, bias, v;  ///< where they lie in a model
-  float kappa;                  ///< of the range; 0: the variance measures the spread
+  double kappa;                 ///< of the range; 0: the variance measures the spread
 };
 
 /// h, dh/dx and dh/dv.
@@ -92,7 +92,7 @@ __device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extrem
     double sum = 0;
     for (unsigned r = 0; r < kRuns; ++r) sum += static_cast<double>(ranges[group * kRuns + r]);
     const double mean = sum / kRuns;
-    const double spread = static_cast<double>(s.kappa) * mean + RangeEvoNorm::kEpsilon;
+    const double spread = s.kappa * mean + RangeEvoNorm::kEpsilon;
     spreads[group] = {0, static_cast<float>(1 / spread)};
   }
   __syncthreads();
@@ -165,8 +165,8 @@ __global__ void __launch_bounds__(kSampleThreads)
       ds += static_cast<double>(model[s.weight + c]) * static_cast<double>(totals[channels + c]);
     }
     const double f = own[group].s, count = static_cast<double>(members) * s.sample.pixels;
-    slopes[group] = static_cast<float>(
-        s.kappa > 0 ? -static_cast<double>(s.kappa) * f * f * ds / kRuns : -f * f * f * ds / count);
+    slopes[group] =
+        static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
   }
   __syncthreads();
   s.sample.for_each([&](unsigned at, unsigned c) {
@@ -240,10 +240,9 @@ class EvoNormStep final : public Step {
   }
 
  private:
-  static float kappa(std::size_t run) {
+  static double kappa(std::size_t run) {
     const double m = static_cast<double>(run);
-    return static_cast<float>(0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) /
-                              std::sqrt(2 * std::log(m)));
+    return 0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) / std::sqrt(2 * std::log(m));
   }
   unsigned samples() const { return static_cast<unsigned>(site_.x->peers * site_.x->batch); }
 

@@ -17,13 +17,12 @@ struct Sizes {
   Sample sample;
   unsigned groups, batch;
   std::size_t weight, bias;  ///< where they lie in a model
-  bool relu;
 };
 
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     group_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals,
-               const T* residual, T* y) {
+               const T* residual, bool relu, T* y) {
   extern __shared__ float totals[];  // a channel, then a group
   const std::size_t first = std::size_t{blockIdx.x} * s.sample.channels * s.sample.pixels;
   const float* model = parameters[blockIdx.x / s.batch];
@@ -39,7 +38,7 @@ __global__ void __launch_bounds__(kSampleThreads)
     float v =
         fmaf((to_float(x[at]) - normal.mean) * normal.r, model[s.weight + c], model[s.bias + c]);
     if (residual != nullptr) v += to_float(residual[first + at]);
-    y[first + at] = from_float<T>(s.relu && v < 0 ? 0.0f : v);
+    y[first + at] = from_float<T>(relu && v < 0 ? 0.0f : v);
   });
 }
 
@@ -51,8 +50,8 @@ __global__ void __launch_bounds__(kSampleThreads)
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     group_norm_backward(const T* x, const T* y, const T* dy, const float* const* parameters,
-                        Sizes s, const Normal* normals, float* parts, T* dx, bool add, T* residual,
-                        bool add_residual) {
+                        Sizes s, bool relu, const Normal* normals, float* parts, T* dx, bool add,
+                        T* residual, bool add_residual) {
   extern __shared__ float totals[];  // S1 and S2 a channel, then slope and rest a group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
   float* lines = totals + 2 * channels;
@@ -60,7 +59,7 @@ __global__ void __launch_bounds__(kSampleThreads)
   const float* model = parameters[blockIdx.x / s.batch];
   const Normal* own = normals + std::size_t{blockIdx.x} * s.groups;
   const auto gradient = [&](unsigned at) {
-    return s.relu && !(to_float(y[first + at]) > 0) ? 0.0f : to_float(dy[first + at]);
+    return relu && !(to_float(y[first + at]) > 0) ? 0.0f : to_float(dy[first + at]);
   };
   sum_channels<2>(
       s.sample,
@@ -108,8 +107,7 @@ class GroupNormStep final : public Step {
                .groups = static_cast<unsigned>(groups),
                .batch = static_cast<unsigned>(site.x->batch),
                .weight = site.places.parameter[0],
-               .bias = site.places.parameter[1],
-               .relu = site.relu},
+               .bias = site.places.parameter[1]},
         normals_(samples() * groups),
         parts_(samples() * 2 * site.x->shape.channels) {}
 
@@ -118,7 +116,7 @@ class GroupNormStep final : public Step {
       tape.launch(group_norm<T>, samples(), kSampleThreads, floats(1, 1),
                   static_cast<const T*>(site_.x->data), call.parameters, sizes_, normals_.data(),
                   site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
-                  static_cast<T*>(site_.y->data));
+                  site_.relu, static_cast<T*>(site_.y->data));
     });
   }
 
@@ -130,7 +128,7 @@ class GroupNormStep final : public Step {
     with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
       tape.launch(group_norm_backward<T>, samples(), kSampleThreads, floats(2, 2),
                   static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->data),
-                  static_cast<const T*>(site_.y->gradient), call.parameters, sizes_,
+                  static_cast<const T*>(site_.y->gradient), call.parameters, sizes_, site_.relu,
                   normals_.data(), parts_.data(), static_cast<T*>(site_.x->gradient), add,
                   to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
     });

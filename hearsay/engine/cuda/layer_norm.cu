@@ -14,10 +14,9 @@ struct Normal {
 };
 
 struct Sizes {
-  unsigned channels, pixels, batch;
+  unsigned channels, pixels, features, batch;
   std::size_t weight, bias;  ///< where they lie in a model
 
-  __host__ __device__ unsigned features() const { return channels * pixels; }
   /// The feature (channel, row, column) that lies at that place of a sample.
   __device__ unsigned feature(unsigned at) const { return at % channels * pixels + at / channels; }
 };
@@ -43,20 +42,20 @@ __device__ double sum_sample(unsigned features, const Terms& terms) {
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals, T* y) {
-  const std::size_t first = std::size_t{blockIdx.x} * s.features();
+  const std::size_t first = std::size_t{blockIdx.x} * s.features;
   const float* model = parameters[blockIdx.x / s.batch];
   x += first;
   const auto mean = static_cast<float>(
-      sum_sample(s.features(), [&](unsigned at) { return to_float(x[at]); }) / s.features());
-  const double variance = sum_sample(s.features(),
+      sum_sample(s.features, [&](unsigned at) { return to_float(x[at]); }) / s.features);
+  const double variance = sum_sample(s.features,
                                      [&](unsigned at) {
                                        const float apart = to_float(x[at]) - mean;
                                        return apart * apart;
                                      }) /
-                          s.features();
+                          s.features;
   const auto r = static_cast<float>(rsqrt(variance + LayerNorm::kEpsilon));
   if (threadIdx.x == 0) normals[blockIdx.x] = {mean, r};
-  for (unsigned at = threadIdx.x; at < s.features(); at += kSampleThreads) {
+  for (unsigned at = threadIdx.x; at < s.features; at += kSampleThreads) {
     const unsigned j = s.feature(at);
     y[first + at] =
         from_float<T>(fmaf((to_float(x[at]) - mean) * r, model[s.weight + j], model[s.bias + j]));
@@ -69,15 +68,15 @@ template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
                         const Normal* normals, bool add, T* dx) {
-  const std::size_t first = std::size_t{blockIdx.x} * s.features();
+  const std::size_t first = std::size_t{blockIdx.x} * s.features;
   const float* weight = parameters[blockIdx.x / s.batch] + s.weight;
   const Normal normal = normals[blockIdx.x];
   const auto h = [&](unsigned at) { return weight[s.feature(at)] * to_float(dy[first + at]); };
   const auto k = [&](unsigned at) { return (to_float(x[first + at]) - normal.mean) * normal.r; };
-  const auto mean = static_cast<float>(sum_sample(s.features(), h) / s.features());
+  const auto mean = static_cast<float>(sum_sample(s.features, h) / s.features);
   const auto product = static_cast<float>(
-      sum_sample(s.features(), [&](unsigned at) { return h(at) * k(at); }) / s.features());
-  for (unsigned at = threadIdx.x; at < s.features(); at += kSampleThreads) {
+      sum_sample(s.features, [&](unsigned at) { return h(at) * k(at); }) / s.features);
+  for (unsigned at = threadIdx.x; at < s.features; at += kSampleThreads) {
     store_gradient(normal.r * (h(at) - mean - k(at) * product), add, dx + first + at);
   }
 }
@@ -88,10 +87,10 @@ template <class T>
 __global__ void layer_norm_weights(const T* x, const T* dy, Sizes s, const Normal* normals,
                                    float* const* gradient) {
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
-  if (at >= s.features()) return;
+  if (at >= s.features) return;
   double sum = 0, product = 0;
   for (unsigned b = 0; b < s.batch; ++b) {
-    const std::size_t sample = std::size_t{peer} * s.batch + b, place = sample * s.features() + at;
+    const std::size_t sample = std::size_t{peer} * s.batch + b, place = sample * s.features + at;
     const Normal normal = normals[sample];
     const float g = to_float(dy[place]);
     sum += static_cast<double>(g);
@@ -107,6 +106,7 @@ class LayerNormStep final : public Step {
       : site_(site),
         sizes_{.channels = static_cast<unsigned>(site.x->shape.channels),
                .pixels = static_cast<unsigned>(site.x->shape.pixels()),
+               .features = static_cast<unsigned>(site.x->shape.size()),
                .batch = static_cast<unsigned>(site.x->batch),
                .weight = site.places.parameter[0],
                .bias = site.places.parameter[1]},
@@ -123,7 +123,7 @@ class LayerNormStep final : public Step {
     with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
       const auto* x = static_cast<const T*>(site_.x->data);
       const auto* dy = static_cast<const T*>(site_.y->gradient);
-      const dim3 grid(blocks_for(sizes_.features(), 128), static_cast<unsigned>(site_.x->peers));
+      const dim3 grid(blocks_for(sizes_.features, 128), static_cast<unsigned>(site_.x->peers));
       tape.launch(layer_norm_weights<T>, grid, 128, 0, x, dy, sizes_, normals_.data(),
                   call.gradient);
       if (!site_.x->wants_gradient()) return;

@@ -14,9 +14,8 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kRows = kTile * kTile / kThreads;
 
 struct Sizes {
-  unsigned batch, in, out;
-  std::size_t weight, bias;  ///< where they lie in a model
-  bool has_bias, relu;
+  unsigned batch, in, out, relu;
+  std::size_t weight, bias;  ///< where they lie in a model; kNowhere: there is none
 };
 
 template <class T>
@@ -94,7 +93,7 @@ __global__ void linear_forward(const T* x, const float* const* parameters, Sizes
       [&](unsigned i, unsigned o) { return model[s.weight + std::size_t{o} * s.in + i]; }, sums,
       nullptr);
   for_each_entry(s.batch, s.out, [&](unsigned b, unsigned o, unsigned r) {
-    const float value = s.has_bias ? sums[r] + model[s.bias + o] : sums[r];
+    const float value = s.bias != kNowhere ? sums[r] + model[s.bias + o] : sums[r];
     y[(std::size_t{peer} * s.batch + b) * s.out + o] =
         from_float<T>(s.relu && value < 0 ? 0.0f : value);
   });
@@ -122,7 +121,7 @@ template <class T>
 __global__ void linear_weights(Arrays<T> arrays, Sizes s, float* const* gradient) {
   const unsigned peer = blockIdx.z;
   float sums[kRows] = {}, total = 0;
-  const bool makes_bias = s.has_bias && blockIdx.x == 0;
+  const bool makes_bias = s.bias != kNowhere && blockIdx.x == 0;
   multiply_tile<false, false>(
       s.out, s.in, s.batch,
       [&](unsigned o, unsigned b) { return gradient_of(arrays, s, peer, b, o); },
@@ -145,10 +144,9 @@ class LinearStep final : public Step {
         sizes_{.batch = static_cast<unsigned>(site.x->batch),
                .in = static_cast<unsigned>(site.x->shape.size()),
                .out = static_cast<unsigned>(linear.out),
+               .relu = site.relu,
                .weight = site.places.parameter[0],
-               .bias = site.places.parameter[1],
-               .has_bias = linear.bias,
-               .relu = site.relu} {}
+               .bias = linear.bias ? site.places.parameter[1] : kNowhere} {}
 
   void forward(Tape& tape, const Call& call) override {
     with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {

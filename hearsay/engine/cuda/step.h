@@ -24,6 +24,9 @@ struct Call {
 };
 
 /// One operation of a network (with those fused into it) for m peers. Tensors outlive it.
+///
+/// The tape compares the arguments of kernels byte by byte, so structs among them have no padding:
+/// flags are `unsigned`, and come in numbers that fill 8 bytes before the next address.
 class Step {
  public:
   virtual ~Step() = default;
@@ -34,6 +37,7 @@ class Step {
 };
 
 /// Where an operation's parameters and buffers lie in a model's flat arrays.
+inline constexpr std::size_t kNowhere = ~std::size_t{0};
 struct Places {
   std::size_t parameter[3] = {0, 0, 0};
   std::size_t buffer[2] = {0, 0};
