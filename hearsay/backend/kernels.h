@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace hearsay {
 class ThreadPool;
@@ -83,6 +84,9 @@ class Kernels {
   /// "cpu", "cuda"; and the instruction set or architecture in use ("AVX3_DL", "sm_90").
   virtual std::string device() const = 0;
   virtual std::string isa() const = 0;
+
+  /// Whether the host may touch the floats of blocks.
+  virtual bool on_host() const { return true; }
 
   /// A block of zeros.
   virtual Array allocate(std::size_t rows, std::size_t dim) = 0;
