@@ -93,6 +93,7 @@ class Kernels {
 
   /// Room for `count` figures, doubles or 64-bit counts, that later calls compute for the host.
   /// They stand there after the next `synchronize`, until the first call of `results` after that.
+  /// The room is memory of the host, which may also write there itself.
   template <class Figure>
   std::span<Figure> results(std::size_t count) {
     static_assert(sizeof(Figure) == kFigureBytes);
