@@ -41,6 +41,7 @@ struct Peers {
                                                    .rows = count,
                                                    .seed = 1,
                                                    .pool = pool,
+                                                   .kernels = *kernels,
                                                    .model = model,
                                                    .augment = "crop-flip",
                                                    .batch = kBatch})),
@@ -107,7 +108,7 @@ void communication_share(benchmark::State& state) {
   const auto schedule = graph::make_schedule("sparse-push:a", {kPeers, 1});
   const graph::Facts facts = graph::facts_of(*schedule);
   const auto compressor = compress::make_compressor("topk:keep=0.01");
-  algorithm::BankCompressor bank_compressor(*compressor, layout, peers.pool, 1, 0);
+  algorithm::BankCompressor bank_compressor(*compressor, layout, *peers.kernels, peers.pool, 1, 0);
   const auto method = algorithm::make_algorithm("sparse-push", {.kernels = *peers.kernels,
                                                                 .layout = layout,
                                                                 .compressor = bank_compressor,

@@ -12,7 +12,7 @@ namespace hearsay::cli {
 namespace {
 
 struct Options {
-  std::string file, model, data, threads;
+  std::string file, model, data, device, threads;
 };
 
 int eval_command(const Options& options) {
@@ -32,6 +32,7 @@ int eval_command(const Options& options) {
     config.set("data", options.data);
     config.set("validation", "0");  // it was held out of the run's data
   }
+  config.set("device", options.device.empty() ? "cpu" : options.device);
   if (!options.threads.empty()) config.set("threads", options.threads);
   if (!of_a_run) config = train::resolve(config);
 
@@ -62,6 +63,8 @@ Action add_eval(CLI::App& app) {
   command->add_option("--model", options->model, "what it is; default: that of its run directory")
       ->type_name("SPEC");
   command->add_option("--data", options->data, "dataset; default: that of its run directory")
+      ->type_name("SPEC");
+  command->add_option("--device", options->device, "where to compute; default: cpu")
       ->type_name("SPEC");
   command->add_option("--threads", options->threads, "worker threads; 0: one a core")
       ->type_name("K");

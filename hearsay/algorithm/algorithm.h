@@ -32,7 +32,8 @@ struct Plan {
   };
   Talk talk = Talk::kGossip;
   bool gradient = true;
-  bool send_first = false;  ///< emit before the gradient: the message does not need it
+  bool send_first = false;    ///< emit before the gradient: the message does not need it
+  bool reads_losses = false;  ///< `average` does, so that the host must wait for them
 };
 
 // clang-format off: the order of calls is a table
@@ -74,7 +75,7 @@ class Algorithm {
   virtual void emit(Outbox& outbox) = 0;
   virtual void mix(const Exchange& exchange) = 0;
 
-  /// `losses`: the minibatch losses of the bank's peers in this round.
+  /// `losses`: the minibatch losses of the bank's peers in this round, if the plan reads them.
   virtual void average(Collective& collective, std::span<const double> losses) = 0;
 
   virtual std::span<const double> push_sum() const = 0;  ///< u; empty: no push-sum

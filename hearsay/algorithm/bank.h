@@ -16,10 +16,12 @@ namespace hearsay::algorithm {
 /// round).
 class BankCompressor {
  public:
-  BankCompressor(const compress::Compressor& compressor, const Layout& layout, ThreadPool& pool,
-                 std::uint64_t seed, std::uint32_t first);
+  BankCompressor(const compress::Compressor& compressor, const Layout& layout,
+                 backend::Kernels& kernels, ThreadPool& pool, std::uint64_t seed,
+                 std::uint32_t first);
 
-  /// The payload views what this object holds: valid until the next call.
+  /// The payload views what this object holds: valid until the next call. Its lengths are there
+  /// after the kernels' next `synchronize`.
   void compress(backend::ConstBlock v, std::uint32_t round, Payload& payload);
 
   const compress::Compressor& compressor() const { return compressor_; }
@@ -27,6 +29,7 @@ class BankCompressor {
  private:
   const compress::Compressor& compressor_;
   const Layout& layout_;
+  backend::Kernels& kernels_;
   ThreadPool& pool_;
   std::uint64_t seed_;
   std::uint32_t first_;

@@ -8,7 +8,7 @@ void Outbox::send_all(backend::ConstBlock x) {
   Payload payload;
   payload.rows.reserve(x.rows);
   for (std::size_t i = 0; i < x.rows; ++i) payload.rows.push_back({x.row(i).data()});
-  payload.bytes.assign(x.rows, 4 * x.dim);
+  payload.fixed_bytes = 4 * x.dim;
   payload.paper_bytes = 4 * (x.dim + 1);
   payloads.push_back(std::move(payload));
 }

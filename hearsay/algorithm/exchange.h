@@ -13,8 +13,12 @@ namespace hearsay::algorithm {
 /// One vector a peer of the bank, as its receivers will decode it, and what that costs.
 struct Payload {
   std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
-  std::vector<std::size_t> bytes;         ///< length of its code
-  std::size_t paper_bytes = 0;            ///< the same as the seed papers count it
+  /// Lengths of their codes: room from Kernels::results. Empty: all are `fixed_bytes` long.
+  std::span<const std::uint64_t> bytes{};
+  std::uint64_t fixed_bytes = 0;
+  std::size_t paper_bytes = 0;  ///< the length of a code as the seed papers count it
+
+  std::uint64_t length(std::size_t row) const { return bytes.empty() ? fixed_bytes : bytes[row]; }
 };
 
 /// What the peers of a bank say in one round. The views stay valid until the algorithm has mixed.

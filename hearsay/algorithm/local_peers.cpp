@@ -13,7 +13,7 @@ LocalPeers::LocalPeers(const Options& options)
       schedule_(graph::make_schedule(options.graph, {options.peers, options.seed})),
       facts_(graph::facts_of(*schedule_)),
       compressor_(compress::make_compressor(options.compressor)),
-      bank_compressor_(*compressor_, layout_, pool_, options.seed, 0),
+      bank_compressor_(*compressor_, layout_, *kernels_, pool_, options.seed, 0),
       topk_keep_(compress::topk_keep(options.compressor)),
       direction_(kernels_->allocate(schedule_->peers(), options.dim)) {}
 
@@ -54,9 +54,10 @@ void LocalPeers::run_round(Algorithm& method, float lr, const Direction& directi
 
 void LocalPeers::gossip(Algorithm& method, const Outbox& outbox) {
   const graph::Weights& weights = schedule_->at(round_, round_);
+  kernels_->synchronize();  // for the lengths
   for (const Payload& payload : outbox.payloads) {
     for (std::size_t i = 0; i < peers(); ++i) {
-      bytes_ += weights.out_of(i).size() * (compress::kHeaderBytes + payload.bytes[i]);
+      bytes_ += weights.out_of(i).size() * (compress::kHeaderBytes + payload.length(i));
     }
   }
   Exchange exchange;

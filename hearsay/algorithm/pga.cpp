@@ -28,7 +28,8 @@ class PeriodicAverage : public Base {
   Plan plan(const Round& round) override {
     Base::plan(round);
     ++since_;
-    return {.talk = since_ >= period_ ? Plan::Talk::kGlobal : between_};
+    if (since_ < period_) return {.talk = between_};
+    return {.talk = Plan::Talk::kGlobal, .reads_losses = exponent_ != 0};
   }
 
   void average(Collective& collective, std::span<const double> losses) override {

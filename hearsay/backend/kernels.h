@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace hearsay {
 class ThreadPool;
@@ -84,11 +85,15 @@ class Kernels {
   virtual std::string device() const = 0;
   virtual std::string isa() const = 0;
 
+  /// Whether the host may touch the floats of blocks.
+  virtual bool on_host() const { return true; }
+
   /// A block of zeros.
   virtual Array allocate(std::size_t rows, std::size_t dim) = 0;
 
   /// Room for `count` figures, doubles or 64-bit counts, that later calls compute for the host.
   /// They stand there after the next `synchronize`, until the first call of `results` after that.
+  /// The room is memory of the host, which may also write there itself.
   template <class Figure>
   std::span<Figure> results(std::size_t count) {
     static_assert(sizeof(Figure) == kFigureBytes);

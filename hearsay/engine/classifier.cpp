@@ -145,7 +145,10 @@ class Classifier final : public Objective {
   }
 
   const Layout& buffer_layout() const override { return network_.buffers(); }
-  std::span<const float> buffers(std::size_t row) const override { return own_buffers(row); }
+  std::vector<float> buffers(std::size_t row) const override {
+    const std::span<const float> own = own_buffers(row);
+    return {own.begin(), own.end()};
+  }
   void set_buffers(std::size_t row, std::span<const float> values) override {
     std::ranges::copy(values, own_buffers(row).begin());
   }
@@ -183,6 +186,10 @@ class Classifier final : public Objective {
       score.validation_accuracy = held_out.accuracy;
     });
     return score;
+  }
+
+  std::vector<Score> scores(backend::ConstBlock at) override {
+    return evaluate_rows(*this, at, pool_);
   }
 
   std::vector<std::vector<std::size_t>> class_counts() const override {

@@ -12,6 +12,10 @@
 #include "hearsay/backend/state.h"
 #include "hearsay/core/layout.h"
 
+namespace hearsay {
+class ThreadPool;
+}
+
 namespace hearsay::engine {
 
 /// How good one model is. What an objective cannot tell stays empty.
@@ -23,10 +27,23 @@ struct Score {
   std::optional<double> distance_to_optimum;  ///< |x - x*| / |x*|, or |x - x*| where x* = 0
 };
 
+class Objective;
+
+/// What one run asks for in a round: see Objective::gradients.
+struct GradientRequest {
+  Objective* objective;
+  std::uint32_t round;
+  backend::ConstBlock at;
+  backend::Block out;
+  std::span<double> losses;
+};
+
 /// What peers train: anything that gives gradients and losses for a bank of m peers.
 ///
 /// The bank's row i is peer `first + i`; every random number is keyed by the peer's global id and
 /// the round, so that a problem is the same however the peers are spread over processes.
+///
+/// Blocks are of the run's kernels; `std::span`s are of the host's memory.
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -44,9 +61,15 @@ class Objective {
   virtual void initialize(backend::Block x) const = 0;
 
   /// For every row i: out_i = the gradient at at_i on the peer's minibatch of that round, losses[i]
-  /// the mean loss on it. The blocks do not overlap.
+  /// the mean loss on it. The blocks do not overlap. `losses` is room from Kernels::results: they
+  /// are there after the next `synchronize`.
   virtual void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                          std::span<double> losses) = 0;
+
+  /// What several runs ask for at once, this objective's first: as if each asked alone, bit for
+  /// bit, but a device may compute all rows of objectives that are alike (same network, batch and
+  /// images; seeds and parts of their own) side by side.
+  virtual void gradients_together(std::span<const GradientRequest> requests);
 
   /// In rounds without a gradient: let every row's buffers follow the model at_i, on the minibatch
   /// that `gradients` would read. Nothing else changes.
@@ -58,7 +81,7 @@ class Objective {
     static const Layout kNone;
     return kNone;
   }
-  virtual std::span<const float> buffers(std::size_t /*row*/) const { return {}; }
+  virtual std::vector<float> buffers(std::size_t /*row*/) const { return {}; }
   /// Before the first round: row i goes on from these, of buffer_layout().dim() floats.
   virtual void set_buffers(std::size_t /*row*/, std::span<const float> /*buffers*/) {}
 
@@ -69,6 +92,9 @@ class Objective {
   /// The score of one model of layout().dim() floats, with its buffers. May run concurrently with
   /// itself.
   virtual Score evaluate(std::span<const float> model, std::span<const float> buffers) const = 0;
+
+  /// The score of every row's model at_i, with row i's buffers.
+  virtual std::vector<Score> scores(backend::ConstBlock at) = 0;
 
   /// counts[peer][label] for all n peers: who holds which classes. Empty where there are none.
   virtual std::vector<std::vector<std::size_t>> class_counts() const { return {}; }
@@ -85,5 +111,9 @@ class Objective {
   /// x*, the minimum of the mean of all n peers' functions, where it is known; else empty.
   virtual std::span<const double> optimum() const { return {}; }
 };
+
+/// `scores` by `evaluate`, rows in parallel: for objectives on the host.
+std::vector<Score> evaluate_rows(const Objective& objective, backend::ConstBlock at,
+                                 ThreadPool& pool);
 
 }  // namespace hearsay::engine

@@ -8,8 +8,10 @@
 #include "hearsay/data/validation.h"
 #include "hearsay/engine/classifier.h"
 #include "hearsay/engine/consensus.h"
+#include "hearsay/engine/cuda/classifier.h"
 #include "hearsay/engine/least_squares.h"
 #include "hearsay/engine/logistic.h"
+#include "hearsay/engine/on_host.h"
 #include "hearsay/model/models.h"
 
 namespace hearsay::engine {
@@ -42,15 +44,22 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
   const std::string_view name = find_entry(std::span<const Name>(names), spec, "data").name;
 
   for (const ObjectiveEntry& entry : objective_registry()) {
-    if (entry.name == name) return entry.make(Arguments(spec, entry.parameters), context);
+    if (entry.name != name) continue;
+    return on_host(entry.make(Arguments(spec, entry.parameters), context), context);
   }
   const auto dataset = data::hold_out(data::make_dataset(spec), context.validation, context.seed);
   auto parts = data::partition(context.partition, dataset->train.labels, dataset->classes,
                                context.peers, context.seed);
   auto network = model::make_model(
       context.model, {dataset->channels, dataset->height, dataset->width}, dataset->classes);
-  return make_classifier(dataset, std::move(parts), std::move(network),
-                         data::make_augmentation(context.augment, *dataset), context);
+  auto augmentation = data::make_augmentation(context.augment, *dataset);
+  if (context.kernels.device() == "cuda") {
+    return cuda::make_cuda_classifier(dataset, std::move(parts), std::move(network),
+                                      std::move(augmentation), context);
+  }
+  return on_host(make_classifier(dataset, std::move(parts), std::move(network),
+                                 std::move(augmentation), context),
+                 context);
 }
 
 }  // namespace hearsay::engine

@@ -22,7 +22,8 @@ struct ObjectiveContext {
   std::size_t first;
   std::size_t rows;
   std::uint64_t seed;
-  ThreadPool& pool;  ///< outlives the objective
+  ThreadPool& pool;           ///< outlives the objective
+  backend::Kernels& kernels;  ///< the device of the bank; outlives the objective
   // For datasets only:
   std::string model = "logistic";
   std::string partition = "iid";  ///< who holds which samples
@@ -43,7 +44,9 @@ struct ObjectiveEntry {
 std::span<const ObjectiveEntry> objective_registry();
 
 /// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or a dataset
-/// of data::dataset_registry(), "digits", on which a network is trained. Throws InvalidArgument.
+/// of data::dataset_registry(), "digits", on which a network is trained. Where the kernels are not
+/// the host's, networks train on their device, and the others on the host (on_host.h). Throws
+/// InvalidArgument.
 std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context);
 
 }  // namespace hearsay::engine

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/algorithm/algorithm.h"
+#include "hearsay/backend/device.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
 #include "hearsay/data/augment.h"
@@ -61,6 +62,7 @@ std::vector<Family> families() {
   add("augmentations", "augment", data::augmentation_registry());
   add("optimizers", "optimizer", train::optimizer_registry());
   add("rates", "lr", train::learning_rate_registry());
+  add("devices", "device", backend::device_registry());
   return all;
 }
 

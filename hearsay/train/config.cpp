@@ -78,7 +78,7 @@ constexpr Option kOptions[] = {
      true, kMostRounds},
     {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false,
      kMostRounds},
-    {"device", Kind::kSpec, "cpu", "cpu|cuda", "where the peers live", true},
+    {"device", Kind::kSpec, "cpu", "SPEC", "where the peers live (hearsay list devices)", true},
     {"compare", Kind::kSpec, "auto", "yes|no",
      "train twice more, in silence and with full communication; auto: if nothing that changes "
      "results was given",

@@ -1,5 +1,6 @@
 #include "hearsay/train/evaluation.h"
 
+#include "hearsay/backend/device.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/train/durable_file.h"
@@ -12,6 +13,7 @@ namespace fs = std::filesystem;
 
 Evaluation evaluate_file(const fs::path& file, const Config& config) {
   ThreadPool pool(thread_count(config.count("threads")));
+  const auto kernels = backend::make_kernels(config.text("device"), pool);
   // On a dataset one peer that holds everything; what a closed-form problem is depends on the
   // number of peers.
   const bool dataset = config.text("model") != "none";
@@ -21,6 +23,7 @@ Evaluation evaluate_file(const fs::path& file, const Config& config) {
                                                    .rows = 1,
                                                    .seed = config.count("seed"),
                                                    .pool = pool,
+                                                   .kernels = *kernels,
                                                    .model = config.text("model"),
                                                    .partition = "iid",
                                                    .augment = "none",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/backend/device.h"
 #include "hearsay/compress/message.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
@@ -39,6 +40,14 @@ std::optional<double> mean_of(std::span<const engine::Score> scores,
   return sum;
 }
 
+double distance(std::span<const float> a, std::span<const float> b) {
+  double square = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    square += std::pow(static_cast<double>(a[k]) - static_cast<double>(b[k]), 2);
+  }
+  return std::sqrt(square);
+}
+
 /// A graph that changes every epoch changes every round where an epoch is one round.
 graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t rounds_an_epoch) {
   using Change = graph::Schedule::Change;
@@ -56,12 +65,8 @@ std::size_t thread_count(std::uint64_t wanted) {
 }
 
 Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("threads"))) {
-  if (config.text("device") != "cpu") {
-    throw InvalidArgument(fmt::format("[device] this build knows cpu only, got '{}'; drop --device",
-                                      config.text("device")));
-  }
   const std::uint64_t seed = config.count("seed");
-  kernels_ = backend::make_cpu_kernels(pool_);
+  kernels_ = backend::make_kernels(config.text("device"), pool_);
   schedule_ = graph::make_schedule(config.text("graph"), {config.count("peers"), seed});
   const std::size_t n = schedule_->peers();
   facts_ = graph::facts_of(*schedule_);
@@ -72,6 +77,7 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
                                                    .rows = n,
                                                    .seed = seed,
                                                    .pool = pool_,
+                                                   .kernels = *kernels_,
                                                    .model = config.text("model"),
                                                    .partition = config.text("partition"),
                                                    .augment = config.text("augment"),
@@ -91,8 +97,8 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
                         .optimizer_has_momentum = optimizer_->has_momentum(),
                         .constant_rate = is_constant(*rate_),
                         .lossy_links = link_->loss() > 0});
-  bank_compressor_ =
-      std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), pool_, seed, 0);
+  bank_compressor_ = std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), *kernels_,
+                                                                 pool_, seed, 0);
   algorithm_ = algorithm::make_algorithm(
       config.text("algorithm"), {.kernels = *kernels_,
                                  .layout = layout(),
@@ -194,7 +200,8 @@ void Simulation::gossip(const Plan& plan) {
   // A message is sent whether or not it arrives.
   std::vector<std::size_t> bytes(peers(), 0);
   for (const algorithm::Payload& payload : outbox_.payloads) {
-    for (std::size_t i = 0; i < peers(); ++i) bytes[i] += compress::kHeaderBytes + payload.bytes[i];
+    for (std::size_t i = 0; i < peers(); ++i)
+      bytes[i] += compress::kHeaderBytes + payload.length(i);
   }
   const std::size_t vectors = outbox_.payloads.size();
   for (std::size_t i = 0; i < peers(); ++i) traffic_.bytes += weights.out_of(i).size() * bytes[i];
@@ -260,22 +267,9 @@ Metrics Simulation::evaluate() {
   const double count = static_cast<double>(n);
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const std::vector<float> average = average_model();
-  std::vector<engine::Score> scores(n);
-  std::vector<double> distance(n);
-  engine::Score of_average;
-  pool_.run(n + 1, [&](std::size_t i) {
-    if (i == n) {
-      of_average = objective_->evaluate(average, objective_->estimate_buffers(average));
-      return;
-    }
-    const std::vector<float> own = model(i);
-    scores[i] = objective_->evaluate(own, objective_->buffers(i));
-    double square = 0;
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      square += std::pow(static_cast<double>(own[k]) - static_cast<double>(average[k]), 2);
-    }
-    distance[i] = std::sqrt(square);
-  });
+  const std::vector<engine::Score> scores = objective_->scores(algorithm_->point());
+  const engine::Score of_average =
+      objective_->evaluate(average, objective_->estimate_buffers(average));
 
   Metrics m;
   m.round = round_;
@@ -292,7 +286,7 @@ Metrics Simulation::evaluate() {
   m.validation_accuracy_of_average = of_average.validation_accuracy;
   for (std::size_t i = 0; i < n; ++i) {
     m.loss += scores[i].loss / count;
-    m.divergence += distance[i] / count;
+    m.divergence += distance(model(i), average) / count;
     if (scores[i].accuracy) m.accuracy.push_back(*scores[i].accuracy);
   }
   m.distance_to_optimum = mean_of(scores, &engine::Score::distance_to_optimum);

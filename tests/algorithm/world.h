@@ -39,7 +39,7 @@ class World {
         schedule_(graph::make_schedule(setup.graph, {setup.peers, setup.seed})),
         facts_(graph::facts_of(*schedule_)),
         compressor_(compress::make_compressor(setup.compressor)),
-        bank_compressor_(*compressor_, layout_, pool_, setup.seed, 0),
+        bank_compressor_(*compressor_, layout_, *kernels_, pool_, setup.seed, 0),
         algorithm_(
             make_algorithm(setup.algorithm, {.kernels = *kernels_,
                                              .layout = layout_,
@@ -103,6 +103,7 @@ class World {
       LocalCollective everybody(*kernels_);
       algorithm_->average(everybody, losses_);
     }
+    kernels_->synchronize();
     last_plan = plan;
     ++round_;
   }

@@ -103,7 +103,7 @@ const std::vector<Mistake> kCommandLine{
     {"list_family",
      {"list", "graps"},
      "[list] no list is named 'graps' (did you mean 'graphs'?); there are graphs, compressors, "
-     "algorithms, models, data, partitions, augmentations, optimizers, rates"},
+     "algorithms, models, data, partitions, augmentations, optimizers, rates, devices"},
     {"report_on_nothing",
      {"report"},
      "[report] directories is required; see hearsay report --help"},
@@ -150,8 +150,8 @@ const std::vector<Mistake> kNames{
     {"rate", with("--lr", "cosin:0.1"),
      "[learning rate schedule] no learning rate schedule is named 'cosin' (did you mean "
      "'cosine'?); there are constant, steps, halve, cosine"},
-    {"device", with("--device", "cuda"),
-     "[device] this build knows cpu only, got 'cuda'; drop --device"},
+    {"device", with("--device", "cudaa"),
+     "[device] no device is named 'cudaa' (did you mean 'cuda'?); there are cpu, cuda"},
 };
 INSTANTIATE_TEST_SUITE_P(Names, BadInput, ::testing::ValuesIn(kNames), name_of);
 

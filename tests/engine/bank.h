@@ -31,12 +31,14 @@ class Bank {
  public:
   explicit Bank(std::string_view spec, const BankOptions& options = {})
       : pool_(options.threads),
+        kernels_(backend::make_cpu_kernels(pool_)),
         rows_(options.rows == 0 ? options.peers : options.rows),
         objective_(make_objective(spec, {.peers = options.peers,
                                          .first = options.first,
                                          .rows = rows_,
                                          .seed = options.seed,
                                          .pool = pool_,
+                                         .kernels = *kernels_,
                                          .model = options.model,
                                          .partition = options.partition,
                                          .augment = options.augment,
@@ -80,6 +82,7 @@ class Bank {
   backend::Block block(std::vector<float>& values) { return {values.data(), rows_, dim()}; }
 
   ThreadPool pool_;
+  std::unique_ptr<backend::Kernels> kernels_;
   std::size_t rows_;
   std::unique_ptr<Objective> objective_;
 

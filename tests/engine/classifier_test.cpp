@@ -134,7 +134,7 @@ TEST(Classifier, DropsTheSameWhereverAPeerLives) {
 TEST(Classifier, RunningStatisticsAreAPeersOwn) {
   Bank bank("digits", kRich);
   ASSERT_GT(bank->buffer_layout().dim(), 0u);
-  const std::vector<float> before(bank->buffers(0).begin(), bank->buffers(0).end());
+  const std::vector<float> before = bank->buffers(0);
   bank.gradients(0);
   EXPECT_FALSE(std::ranges::equal(bank->buffers(0), before));
   EXPECT_FALSE(std::ranges::equal(bank->buffers(0), bank->buffers(1)));

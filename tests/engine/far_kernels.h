@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "hearsay/backend/kernels.h"
+
+namespace hearsay::engine {
+
+/// The CPU's kernels behind memory that the host must not touch: blocks have addresses where
+/// nothing is mapped, and only copies and kernels know where their floats are.
+class FarKernels : public backend::Kernels {
+ public:
+  explicit FarKernels(ThreadPool& pool) : near_(backend::make_cpu_kernels(pool)) {}
+
+  std::string device() const override { return "far"; }
+  std::string isa() const override { return near_->isa(); }
+  bool on_host() const override { return false; }
+
+  backend::Array allocate(std::size_t rows, std::size_t dim) override {
+    auto array = std::make_shared<backend::Array>(near_->allocate(rows, dim));
+    return {moved(array->block().data, kFar), rows, dim, [array](float*) {}};
+  }
+  void synchronize() override { near_->synchronize(); }
+  void download(backend::ConstBlock from, std::size_t row, std::span<float> to) override {
+    near_->download(near(from), row, to);
+  }
+  void upload(std::span<const float> from, backend::Block to, std::size_t row) override {
+    near_->upload(from, near(to), row);
+  }
+
+  void fill(float value, backend::Block y) override { near_->fill(value, near(y)); }
+  void copy(backend::ConstBlock x, backend::Block y) override { near_->copy(near(x), near(y)); }
+  void axpy(float a, backend::ConstBlock x, backend::Block y) override {
+    near_->axpy(a, near(x), near(y));
+  }
+  void axpby(float a, backend::ConstBlock x, float b, backend::Block y) override {
+    near_->axpby(a, near(x), b, near(y));
+  }
+  void clip_rows(double most, backend::Block y) override { near_->clip_rows(most, near(y)); }
+  void divide_rows(backend::ConstBlock x, std::span<const double> u, backend::Block z) override {
+    near_->divide_rows(near(x), u, near(z));
+  }
+  void adam(const AdamRates& rates, backend::Block m, backend::Block v, backend::Block g) override {
+    near_->adam(rates, near(m), near(v), near(g));
+  }
+  void accumulate(float a, std::span<const backend::VectorView> q, backend::Block y) override {
+    near_->accumulate(a, near(q), near(y));
+  }
+  void mean_rows(backend::Block x) override { near_->mean_rows(near(x)); }
+  void sum_rows(backend::ConstBlock x, std::span<double> out) override {
+    near_->sum_rows(near(x), out);
+  }
+  double magnitude(std::span<const backend::VectorView> q, std::size_t dim) override {
+    return near_->magnitude(near(q), dim);
+  }
+  void squared_norms(backend::ConstBlock x, std::span<double> out) override {
+    near_->squared_norms(near(x), out);
+  }
+
+ protected:
+  void* figures(std::size_t count) override { return near_->results<double>(count).data(); }
+  void mix_rows(const backend::Mixing& mixing, std::span<const backend::VectorView> q,
+                backend::Block x) override {
+    near_->mix(mixing, near(q), near(x));
+  }
+
+ private:
+  static constexpr std::intptr_t kFar = std::intptr_t{1} << 62;  // not an address of any program
+
+  template <class Float>
+  static Float* moved(Float* data, std::intptr_t by) {
+    return reinterpret_cast<Float*>(reinterpret_cast<std::intptr_t>(data) + by);
+  }
+  template <class Float>
+  static backend::BasicBlock<Float> near(backend::BasicBlock<Float> far) {
+    return {moved(far.data, -kFar), far.rows, far.dim};
+  }
+  static std::vector<backend::VectorView> near(std::span<const backend::VectorView> far) {
+    std::vector<backend::VectorView> views(far.begin(), far.end());
+    for (backend::VectorView& view : views) view.dense = moved(view.dense, -kFar);
+    return views;
+  }
+
+  std::unique_ptr<backend::Kernels> near_;
+};
+
+}  // namespace hearsay::engine
