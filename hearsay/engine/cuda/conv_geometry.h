@@ -30,6 +30,7 @@ struct ConvGeometry {
   int tile_i = 1, tile_h = 1, tile_w = 1;  ///< powers of two
   int log_h = 0, log_w = 0;
   int patch_h = 1, patch_w = 1;
+  int taps = 1;  ///< kernel^2
   int tiles_y = 1, tiles_x = 1, tiles = 1;  ///< tiles: of one peer
   Divisor patch_height, tile_height;
 
@@ -53,6 +54,7 @@ inline void lay_tiles(ConvGeometry& g, int pixels) {
   g.tile_w = 1 << g.log_w;
   g.tile_h = 1 << g.log_h;
   g.tile_i = 1 << left;
+  g.taps = g.kernel * g.kernel;
   g.patch_h = (g.tile_h - 1) * g.stride + g.kernel;
   g.patch_w = (g.tile_w - 1) * g.stride + g.kernel;
   g.tiles_y = (g.out_h + g.tile_h - 1) / g.tile_h;

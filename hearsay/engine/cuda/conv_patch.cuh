@@ -1,24 +1,9 @@
 #pragma once
 
+#include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
 
 namespace hearsay::engine::cuda {
-
-/// What a launch of `convolve` works on. Weights are packed (conv_pack.h).
-struct ConvLaunch {
-  ConvGeometry geometry;
-  const void* x = nullptr;
-  void* y = nullptr;
-  const void* weights = nullptr;
-  long x_stride = 0, y_stride = 0;   ///< entries from peer to peer
-  long weights_stride = 0;           ///< bytes from peer to peer
-  int chunks = 1;                    ///< of channels
-  const float* const* parameters = nullptr;  ///< [peer]; with a bias
-  long bias = -1;                    ///< its offset, or -1
-  bool relu = false;
-  bool add = false;                  ///< to what y holds
-  float* sums = nullptr;             ///< [peer][tile][2][out_c]: of y and of y^2, or null
-};
 
 template <class Entry>
 struct alignas(2 * sizeof(Entry)) Two {

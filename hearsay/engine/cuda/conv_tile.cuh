@@ -2,6 +2,7 @@
 
 #include "hearsay/engine/cuda/conv_geometry.h"
 #include "hearsay/engine/cuda/mma.cuh"
+#include "hearsay/engine/cuda/numbers.h"
 
 namespace hearsay::engine::cuda {
 
@@ -35,9 +36,6 @@ struct alignas(16) Sixteen {
   static constexpr int kEntries = 16 / sizeof(Entry);
   Entry entry[kEntries];
 };
-
-__device__ inline float to_float(float x) { return x; }
-__device__ inline float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 
 /// A tensor of one peer.
 template <class Entry>

@@ -1,20 +1,9 @@
 #pragma once
 
+#include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
 
 namespace hearsay::engine::cuda {
-
-/// What a launch of `correlate` works on: x, and the gradient of the output of a convolution.
-struct WeightLaunch {
-  ConvGeometry geometry;  ///< of the forward convolution, with tiles of Shape::kPixels
-  const void* x = nullptr;
-  const void* slope = nullptr;  ///< with respect to y
-  long x_stride = 0, y_stride = 0;
-  float* partial = nullptr;  ///< [peer][split][group][fragment][warp][lane][4]; see weight_of
-  float* bias = nullptr;     ///< [peer][split][out], or null
-  int splits = 1;            ///< groups of tiles
-  int in_groups = 1, tap_groups = 1;
-};
 
 /// How a block of `correlate` divides its part of the weights, kOut x kIn x kTaps, among its warps:
 /// each has kRows fragments of 16 output channels, kColumns of 8 input channels, all taps, and one
@@ -43,53 +32,50 @@ struct WeightShape {
   }
 };
 
-/// Which weight stands at place `at` of a block's kFloats.
-struct WeightIndex {
-  int out, in, tap;
-};
+/// The gradient: the parts of all splits added up in their order, to where the parameters of each peer
+/// stand. Block (warp's share of a group, group, peer): it puts its fragments in order in shared
+/// memory, so that what goes out lies side by side. `bias_at` < 0: there is none.
 template <class Shape>
-__device__ inline WeightIndex weight_of(int at) {
-  const int i = at % 4, lane = at / 4 % 32;
-  int rest = at / 128;
-  const int n = rest % Shape::kColumns;
-  rest /= Shape::kColumns;
-  const int f = rest % Shape::kRows;
-  rest /= Shape::kRows;
-  const int tap = rest % Shape::kTaps, warp = rest / Shape::kTaps;
-  return {(warp % Shape::kWarpsOut * Shape::kRows + f) * 16 + lane / 4 + i / 2 * 8,
-          (warp / Shape::kWarpsOut * Shape::kColumns + n) * 8 + lane % 4 * 2 + i % 2, tap};
-}
-
-/// The gradient: parts added up split after split, to where the parameters of each peer stand. Block
-/// (part of a group's floats, group, peer). `bias_at` < 0: there is none.
-template <class Shape>
-__global__ void add_weight_parts(WeightLaunch p, float* const* gradient, long weight_at,
-                                 long bias_at) {
+__global__ void __launch_bounds__(kAddThreads)
+    add_weight_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
+  constexpr int kOut = 16 * Shape::kRows, kIn = 8 * Shape::kColumns;  // of a warp's share
+  constexpr int kFloats = kOut * kIn * Shape::kTaps;
+  __shared__ float share[kFloats];
   const ConvGeometry& g = p.geometry;
-  const int peer = blockIdx.z, groups = gridDim.y;
-  const int at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at < Shape::kFloats) {
-    const WeightIndex w = weight_of<Shape>(at);
-    const int out = blockIdx.y / p.tap_groups / p.in_groups * Shape::kOut + w.out;
-    const int in = blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn + w.in;
-    const int tap = blockIdx.y % p.tap_groups * Shape::kTaps + w.tap, taps = g.kernel * g.kernel;
+  const int peer = blockIdx.z, groups = gridDim.y, warps = gridDim.x, warp = blockIdx.x;
+  const int taps = g.kernel * g.kernel, first_tap = blockIdx.y % p.tap_groups * Shape::kTaps;
+  const int first_in = blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn +
+                       warp / Shape::kWarpsOut * kIn;
+  const int first_out = blockIdx.y / p.tap_groups / p.in_groups * Shape::kOut +
+                        warp % Shape::kWarpsOut * kOut;
+  const long apart = static_cast<long>(groups) * warps * kFloats;  // from split to split
+  const float* parts = p.partial + peer * p.splits * apart +
+                       (static_cast<long>(blockIdx.y) * warps + warp) * kFloats;
+  for (int at = threadIdx.x; at < kFloats; at += kAddThreads) {
+    float total = 0;
+    for (int split = 0; split < p.splits; ++split) total += parts[split * apart + at];
+    const int i = at % 4, lane = at / 4 % 32, fragment = at / 128;
+    const int in = fragment % Shape::kColumns * 8 + lane % 4 * 2 + i % 2;
+    const int out = fragment / Shape::kColumns % Shape::kRows * 16 + lane / 4 + i / 2 * 8;
+    const int tap = fragment / Shape::kColumns / Shape::kRows;
+    share[(out * kIn + in) * Shape::kTaps + tap] = total;
+  }
+  __syncthreads();
+  float* weights = gradient[peer] + weight_at;
+  for (int at = threadIdx.x; at < kFloats; at += kAddThreads) {
+    const int tap = first_tap + at % Shape::kTaps;
+    const int in = first_in + at / Shape::kTaps % kIn, out = first_out + at / Shape::kTaps / kIn;
     if (out < g.out_c && in < g.in_c && tap < taps) {
-      const float* part = p.partial +
-                          (static_cast<long>(peer) * p.splits * groups + blockIdx.y) *
-                              Shape::kFloats + at;
-      float total = 0;
-      for (int split = 0; split < p.splits; ++split) {
-        total += part[static_cast<long>(split) * groups * Shape::kFloats];
-      }
-      gradient[peer][weight_at + (static_cast<long>(out) * g.in_c + in) * taps + tap] = total;
+      weights[(static_cast<long>(out) * g.in_c + in) * taps + tap] = share[at];
     }
   }
-  if (bias_at >= 0 && blockIdx.y == 0 && at < g.out_c) {
+  if (bias_at < 0 || blockIdx.x != 0 || blockIdx.y != 0) return;
+  for (int out = threadIdx.x; out < g.out_c; out += kAddThreads) {
     float total = 0;
     for (int split = 0; split < p.splits; ++split) {
-      total += p.bias[(static_cast<long>(peer) * p.splits + split) * g.out_c + at];
+      total += p.bias[(static_cast<long>(peer) * p.splits + split) * g.out_c + out];
     }
-    gradient[peer][bias_at + at] = total;
+    gradient[peer][bias_at + out] = total;
   }
 }
 
@@ -214,7 +200,7 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   float4* total = reinterpret_cast<float4*>(shared);
   constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
   constexpr int kFours = kFragments * Shape::kWarpsOut * Shape::kWarpsIn * 32;
-  const int place = (warp / Shape::kWarpsK) * kFragments * 32 + lane;
+  const int place = warp / Shape::kWarpsK * kFragments * 32 + lane;
   float4* partial = reinterpret_cast<float4*>(p.partial) +
                     ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) * kFours;
   const auto fragment = [&](int f) {

@@ -9,7 +9,7 @@ struct Maker {
   const Site& site;
 
   Made operator()(const model::Input&) const { return nullptr; }
-  Made operator()(const model::Conv2d& conv) const { return make_plain_conv2d(conv, site); }
+  Made operator()(const model::Conv2d& conv) const { return make_conv2d(conv, site); }
   Made operator()(const model::Linear& linear) const { return make_linear(linear, site); }
   Made operator()(const model::BatchNorm&) const { return make_batch_norm(site); }
   Made operator()(const model::GroupNorm& norm) const { return make_group_norm(norm, site); }

@@ -57,10 +57,10 @@ __device__ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4],
 }
 
 /// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored
-/// as; `rounded` what a float becomes on its way to shared memory.
+/// as; `packed` what a weight becomes for that. The tensor cores cut what tf32 has no bits for.
 struct Tf32 {
   using Entry = float;
-  __device__ static float rounded(float x) { return round_to_tf32(x); }
+  __device__ static float packed(float x) { return round_to_tf32(x); }
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
     multiply_tf32(c, a, b0, b1);
@@ -70,7 +70,7 @@ struct Tf32 {
 /// Floats as sums of two 11-bit parts: what is left out of a product is below 2^-21 of it.
 struct Fp32 {
   using Entry = float;
-  __device__ static float rounded(float x) { return x; }
+  __device__ static float packed(float x) { return x; }
   __device__ static std::uint32_t high(std::uint32_t x) {
     return __float_as_uint(round_to_tf32(__uint_as_float(x)));
   }
@@ -90,7 +90,7 @@ struct Fp32 {
 
 struct Bf16 {
   using Entry = __nv_bfloat16;
-  __device__ static __nv_bfloat16 rounded(float x) { return __float2bfloat16(x); }
+  __device__ static __nv_bfloat16 packed(float x) { return __float2bfloat16_rn(x); }
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
     asm volatile(

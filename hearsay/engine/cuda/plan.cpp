@@ -24,7 +24,11 @@ std::size_t entry_bytes(Precision precision) {
 }  // namespace
 
 Plan::Plan(const Network& network, std::size_t peers, std::size_t batch, Use use, Context& context)
-    : peers_(peers), batch_(batch), context_(context), labels_(peers * batch) {
+    : peers_(peers),
+      batch_(batch),
+      context_(context),
+      labels_(peers * batch),
+      packer_(context.precision) {
   assert(peers > 0 && batch > 0);
   for (const model::Operation& operation : network.operations()) {
     tensors_.push_back({.shape = operation.shape, .peers = peers, .batch = batch});
@@ -56,7 +60,8 @@ void Plan::add_step(const Network& network, const Fused& fused) {
             .residual = fused.residual ? &tensors_[*fused.residual] : nullptr,
             .relu = fused.relu,
             .precision = context_.precision,
-            .processors = context_.processors};
+            .processors = context_.processors,
+            .packer = &packer_};
   for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
     site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;
   }
@@ -67,6 +72,7 @@ void Plan::add_step(const Network& network, const Fused& fused) {
 }
 
 void Plan::forward(const Call& call) {
+  packer_.pack(context_.tape, call, peers_);
   for (const auto& step : steps_) step->forward(context_.tape, call);
 }
 

@@ -8,6 +8,7 @@
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/step.h"
+#include "hearsay/engine/cuda/weight_packer.h"
 #include "hearsay/engine/fuse.h"
 
 namespace hearsay::engine::cuda {
@@ -62,6 +63,7 @@ class Plan {
   std::vector<Tensor> tensors_;  ///< one a value; those fused away have no memory
   std::vector<backend::cuda::Memory<std::byte>> memory_;
   backend::cuda::Memory<std::uint16_t> labels_;
+  WeightPacker packer_;
   std::vector<std::unique_ptr<Step>> steps_;
   Tensor* logits_ = nullptr;
 };

@@ -43,6 +43,8 @@ struct Places {
   std::size_t buffer[2] = {0, 0};
 };
 
+class WeightPacker;
+
 /// What the step of one operation is made from.
 struct Site {
   std::uint64_t index = 0;  ///< of the operation, for its random numbers
@@ -53,6 +55,7 @@ struct Site {
   Places places{};
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
+  WeightPacker* packer = nullptr;  ///< packs before the first step
 };
 
 /// The step of an operation of that kind.
