@@ -23,14 +23,19 @@ if(NOT HEARSAY_CUDA STREQUAL "OFF")
   endif()
 endif()
 
-if(HEARSAY_CUDA_FOUND)
-  target_link_libraries(hearsay PRIVATE CUDA::cudart_static)
+# Compile the CUDA sources of a target as the library's are.
+function(hearsay_compile_cuda target)
+  target_link_libraries(${target} PRIVATE CUDA::cudart_static)
   # nvcc takes C++20 as a flag: CMake 3.25 knows only its C++17. 554: of a class template's conversion to
   # const, instantiated for const.
-  target_compile_options(hearsay PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
     -std=c++20 -O3 --expt-relaxed-constexpr -diag-suppress=554 -Xcompiler=-Wall,-Wextra>)
-  set_target_properties(hearsay PROPERTIES CUDA_STANDARD 17
-                                           CUDA_ARCHITECTURES "${HEARSAY_CUDA_ARCHITECTURES}")
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 17
+                                             CUDA_ARCHITECTURES "${HEARSAY_CUDA_ARCHITECTURES}")
+endfunction()
+
+if(HEARSAY_CUDA_FOUND)
+  hearsay_compile_cuda(hearsay)
 endif()
 
 function(hearsay_cuda_or stub)

@@ -8,21 +8,27 @@ BankCompressor::BankCompressor(const compress::Compressor& compressor, const Lay
     : compressor_(compressor),
       layout_(layout),
       kernels_(kernels),
-      pool_(pool),
-      seed_(seed),
-      first_(first) {}
+      operator_(compress::make_bank_operator({.kernels = kernels,
+                                              .compressor = compressor,
+                                              .layout = layout,
+                                              .pool = pool,
+                                              .seed = seed,
+                                              .first = first})) {}
 
 void BankCompressor::compress(backend::ConstBlock v, std::uint32_t round, Payload& payload) {
-  decoded_.resize(v.rows);
-  payload.rows.resize(v.rows);
-  const std::span<std::uint64_t> bytes = kernels_.results<std::uint64_t>(v.rows);
+  operator_->compress(v, round, room(v.rows, payload), payload.rows);
+}
+
+void BankCompressor::encode(backend::ConstBlock v, std::uint32_t round, Payload& payload,
+                            std::vector<Bytes>& wire) {
+  operator_->encode(v, round, room(v.rows, payload), payload.rows, wire);
+}
+
+std::span<std::uint64_t> BankCompressor::room(std::size_t rows, Payload& payload) {
+  const std::span<std::uint64_t> bytes = kernels_.results<std::uint64_t>(rows);
   payload.bytes = bytes;
   payload.paper_bytes = compressor_.paper_bytes(layout_);
-  pool_.run(v.rows, [&](std::size_t i) {
-    const Random random(seed_, Purpose::kRounding, first_ + static_cast<std::uint32_t>(i), round);
-    bytes[i] = compressor_.compress(v.row(i), layout_, random, decoded_[i], nullptr);
-    payload.rows[i] = decoded_[i].view();
-  });
+  return bytes;
 }
 
 }  // namespace hearsay::algorithm

@@ -1,19 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "hearsay/algorithm/exchange.h"
 #include "hearsay/backend/kernels.h"
-#include "hearsay/compress/compressor.h"
+#include "hearsay/compress/bank_operator.h"
 #include "hearsay/core/layout.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/graph/facts.h"
 
 namespace hearsay::algorithm {
 
-/// C applied to every row of a bank. Row i draws from the stream (seed, kRounding, first + i,
-/// round).
+/// C applied to every row of a bank, on its device. Row i draws from the stream (seed, kRounding,
+/// first + i, round).
 class BankCompressor {
  public:
   BankCompressor(const compress::Compressor& compressor, const Layout& layout,
@@ -24,16 +26,19 @@ class BankCompressor {
   /// after the kernels' next `synchronize`.
   void compress(backend::ConstBlock v, std::uint32_t round, Payload& payload);
 
+  /// The same, and wire[i] becomes the code of row i: what a process sends. Waits for the device.
+  void encode(backend::ConstBlock v, std::uint32_t round, Payload& payload,
+              std::vector<Bytes>& wire);
+
   const compress::Compressor& compressor() const { return compressor_; }
 
  private:
+  std::span<std::uint64_t> room(std::size_t rows, Payload& payload);
+
   const compress::Compressor& compressor_;
   const Layout& layout_;
   backend::Kernels& kernels_;
-  ThreadPool& pool_;
-  std::uint64_t seed_;
-  std::uint32_t first_;
-  std::vector<compress::Decoded> decoded_;
+  std::unique_ptr<compress::BankOperator> operator_;
 };
 
 /// The m peers first .. first + m - 1 of n that live on one device, and what their algorithm works

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearsay/backend/kernels.h"
+#include "hearsay/compress/kind.h"
 #include "hearsay/core/bytes.h"
 #include "hearsay/core/layout.h"
 #include "hearsay/core/random.h"
@@ -58,6 +59,8 @@ class Compressor {
 
   /// Read one code off `in` into `q`. Throws CorruptData.
   virtual void decode(ByteReader& in, const Layout& layout, Decoded& q) const = 0;
+
+  virtual Kind kind() const = 0;
 
   virtual Promise promise() const = 0;
 

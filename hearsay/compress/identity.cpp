@@ -25,6 +25,7 @@ class Identity final : public Compressor {
     floats.read<float>(q.dense);
   }
 
+  Kind kind() const override { return IdentityKind{}; }
   Promise promise() const override { return Promise::kContractive; }
   double quality(const Layout&) const override { return 1; }
   std::size_t paper_bytes(const Layout& layout) const override { return 4 * (layout.dim() + 1); }

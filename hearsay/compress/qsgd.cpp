@@ -25,6 +25,8 @@ class Qsgd final : public Compressor {
         levels_(std::ldexp(1.0, static_cast<int>(bits_)) - 1),
         unbiased_(arguments.flag("unbiased")) {}
 
+  Kind kind() const override { return QsgdKind{bits_, unbiased_}; }
+
   std::size_t compress(std::span<const float> x, const Layout& layout, const Random& random,
                        Decoded& q, Bytes* wire) const override {
     make_dense(q, x.size());
@@ -72,10 +74,7 @@ class Qsgd final : public Compressor {
   }
 
  private:
-  double tau(std::size_t m) const {
-    const double size = static_cast<double>(m);
-    return 1 + std::min(size / (levels_ * levels_), std::sqrt(size) / levels_);
-  }
+  double tau(std::size_t m) const { return qsgd_tau(levels_, m); }
 
   /// The value of level 1 in a tensor of m entries.
   float step_of(float scale, std::size_t m) const {
@@ -127,6 +126,11 @@ class Qsgd final : public Compressor {
 };
 
 }  // namespace
+
+double qsgd_tau(double levels, std::size_t m) {
+  const double size = static_cast<double>(m);
+  return 1 + std::min(size / (levels * levels), std::sqrt(size) / levels);
+}
 
 std::unique_ptr<Compressor> make_qsgd(const Arguments& arguments) {
   return std::make_unique<Qsgd>(arguments);

@@ -28,4 +28,7 @@ inline constexpr Parameter kQsgdParameters[] = {
 /// there). A tensor whose norm is not finite becomes NaN; a zero tensor stays zero.
 std::unique_ptr<Compressor> make_qsgd(const Arguments& arguments);
 
+/// tau = 1 + omega for s = `levels` and a tensor of m entries.
+double qsgd_tau(double levels, std::size_t m);
+
 }  // namespace hearsay::compress

@@ -6,9 +6,6 @@
 
 namespace hearsay::compress {
 
-namespace {
-
-/// Append k of the numbers below n to `out`, ascending; every set of k is equally likely.
 void draw_subset(std::size_t n, std::size_t k, Random random, std::vector<std::uint32_t>& out) {
   // Floyd 1987: the j-th draw is below j; what was drawn before is replaced by j itself.
   std::vector<std::uint64_t> drawn(n / 64 + 1);
@@ -25,10 +22,14 @@ void draw_subset(std::size_t n, std::size_t k, Random random, std::vector<std::u
   }
 }
 
+namespace {
+
 class RandomK final : public Compressor {
  public:
   explicit RandomK(const Arguments& arguments)
       : keep_(arguments.number_in_range("keep")), scaled_(arguments.flag("scale")) {}
+
+  Kind kind() const override { return RandomKKind{keep_, scaled_}; }
 
   std::size_t compress(std::span<const float> x, const Layout& layout, const Random& random,
                        Decoded& q, Bytes* wire) const override {

@@ -19,4 +19,7 @@ inline constexpr Parameter kRandomKParameters[] = {
 /// sent with probability k/d.
 std::unique_ptr<Compressor> make_random_k(const Arguments& arguments);
 
+/// Append k of the numbers below n to `out`, ascending; every set of k is equally likely.
+void draw_subset(std::size_t n, std::size_t k, Random random, std::vector<std::uint32_t>& out);
+
 }  // namespace hearsay::compress

@@ -46,6 +46,7 @@ class Sign final : public Compressor {
     }
   }
 
+  Kind kind() const override { return SignKind{}; }
   Promise promise() const override { return Promise::kContractive; }
 
   double quality(const Layout& layout) const override {

@@ -16,6 +16,8 @@ class TopK final : public Compressor {
         scope_(static_cast<Scope>(arguments.choice("scope"))),
         format_(static_cast<ValueFormat>(arguments.choice("value"))) {}
 
+  Kind kind() const override { return TopKKind{keep_, scope_, format_}; }
+
   std::size_t compress(std::span<const float> x, const Layout& layout, const Random&, Decoded& q,
                        Bytes* wire) const override {
     const std::vector<Unit> all = units(layout, scope_, keep_);

@@ -5,26 +5,6 @@
 
 namespace hearsay {
 
-Random::Random(std::uint64_t seed, Purpose purpose, std::uint32_t peer, std::uint32_t round)
-    : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
-      counter_{0, static_cast<std::uint32_t>(purpose) << 16, peer, round} {}
-
-std::array<std::uint32_t, 4> Random::words(std::uint64_t block) const {
-  std::array<std::uint32_t, 4> c = counter_;
-  c[0] = static_cast<std::uint32_t>(block);
-  c[1] |= static_cast<std::uint32_t>(block >> 32) & 0xffffu;
-  std::array<std::uint32_t, 2> k = key_;
-  for (int i = 0; i < 10; ++i) {
-    const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * c[0];
-    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * c[2];
-    c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(p1),
-         static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p0)};
-    k[0] += 0x9E3779B9u;
-    k[1] += 0xBB67AE85u;
-  }
-  return c;
-}
-
 std::uint32_t Random::next() {
   if (cursor_ % 4 == 0) cache_ = words(cursor_ / 4);
   return cache_[cursor_++ % 4];

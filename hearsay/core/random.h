@@ -28,13 +28,30 @@ enum class Purpose : std::uint8_t {
 /// resuming needs no generator state beyond the round number.
 class Random {
  public:
-  Random(std::uint64_t seed, Purpose purpose, std::uint32_t peer = 0, std::uint32_t round = 0);
+  constexpr Random(std::uint64_t seed, Purpose purpose, std::uint32_t peer = 0,
+                   std::uint32_t round = 0)
+      : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+        counter_{0, static_cast<std::uint32_t>(purpose) << 16, peer, round} {}
 
-  /// Words 4*block .. 4*block+3 of the stream. block < 2^48.
-  std::array<std::uint32_t, 4> words(std::uint64_t block) const;
+  /// Words 4*block .. 4*block+3 of the stream. block < 2^48. GPU code calls it too.
+  constexpr std::array<std::uint32_t, 4> words(std::uint64_t block) const {
+    std::array<std::uint32_t, 4> c = counter_;
+    c[0] = static_cast<std::uint32_t>(block);
+    c[1] |= static_cast<std::uint32_t>(block >> 32) & 0xffffu;
+    std::array<std::uint32_t, 2> k = key_;
+    for (int i = 0; i < 10; ++i) {
+      const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * c[0];
+      const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * c[2];
+      c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(p1),
+           static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p0)};
+      k[0] += 0x9E3779B9u;
+      k[1] += 0xBB67AE85u;
+    }
+    return c;
+  }
 
   /// The index-th word of the stream; does not move the cursor.
-  std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
+  constexpr std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
 
   /// The word under the cursor, which then moves on.
   std::uint32_t next();

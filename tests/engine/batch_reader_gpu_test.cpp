@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/gpu.h"
+#include "hearsay/data/partition.h"
 #include "hearsay/engine/batches.h"
 
 namespace hearsay::engine {
@@ -43,7 +44,7 @@ class GpuBatches : public GpuTest, public ::testing::WithParamInterface<Case> {}
 
 TEST_P(GpuBatches, AreThoseOfTheHost) {
   const Case& test = GetParam();
-  constexpr std::size_t kFirst = 1, kRows = 2;
+  constexpr std::uint32_t kFirst = 1, kRows = 2;
   const data::Dataset dataset = make_images(test.bytes);
   const auto augmentation = data::make_augmentation(test.augmentation, dataset);
   const bool stretched = augmentation->recipe().kind == data::Recipe::Kind::kResizedCrop;
@@ -75,8 +76,8 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
 
     std::vector<std::uint32_t> places(test.batch);
     std::vector<float> expected(dataset.features());
-    for (std::size_t i = 0; i < kRows; ++i) {
-      const Random random(kSeed, Purpose::kAugment, static_cast<std::uint32_t>(kFirst + i), round);
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+      const Random random(kSeed, Purpose::kAugment, kFirst + i, round);
       batches.read(i, round, places);
       for (std::size_t k = 0; k < test.batch; ++k) {
         const std::uint32_t sample = parts[kFirst + i][places[k]];

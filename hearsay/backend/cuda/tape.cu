@@ -22,6 +22,7 @@ void check(cudaError_t status, const char* what) {
 namespace {
 
 constexpr int kLanes = 8;
+constexpr std::size_t kAlignment = 16;  // of what stands on the tape
 constexpr std::size_t kMostGraphs = 64;
 constexpr std::size_t kMostArguments = 64;
 constexpr std::size_t kSharedByDefault = 48 << 10;  // more must be asked for, kernel by kernel
@@ -29,7 +30,8 @@ constexpr std::size_t kSharedByDefault = 48 << 10;  // more must be asked for, k
 enum class Step : std::uint32_t { kLaunch, kFork, kUse, kJoin };
 
 /// What stands on the tape: this, and after a launch the sizes of its arguments and their bytes,
-/// each padded with zeros to 16 bytes. Entries have no padding, so equal steps are equal bytes.
+/// each padded with zeros to 16 bytes; of an empty class all are. Entries have no padding, so equal
+/// steps are equal bytes.
 struct Entry {
   Step step = Step::kLaunch;
   std::uint32_t lane = 0;       // of a fork, use or join
@@ -41,7 +43,9 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 48 && sizeof(std::size_t) == sizeof(std::uint64_t));
 
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+constexpr std::size_t padded(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 struct Graph {
   std::vector<std::byte> tape;
@@ -110,7 +114,7 @@ struct Tape::Impl {
           void* pointers[kMostArguments];
           for (std::uint32_t k = 0; k < entry.arguments; ++k) {
             pointers[k] = const_cast<std::byte*>(at);  // cudaLaunchKernel reads only
-            at += padded(sizes[k]);
+            at += std::max(padded(sizes[k]), kAlignment);
           }
           check(cudaLaunchKernel(entry.kernel, {entry.grid[0], entry.grid[1], entry.grid[2]},
                                  {entry.block[0], entry.block[1], entry.block[2]}, pointers,
@@ -207,7 +211,10 @@ void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_
                     .block = {block.x, block.y, block.z}};
   impl_->append(&entry, sizeof entry);
   impl_->append(sizes, count * sizeof *sizes);
-  for (std::size_t k = 0; k < count; ++k) impl_->append(arguments[k], sizes[k]);
+  for (std::size_t k = 0; k < count; ++k) {
+    impl_->append(arguments[k], sizes[k]);
+    if (sizes[k] == 0) impl_->tape.resize(impl_->tape.size() + kAlignment);
+  }
   impl_->launched = true;
 }
 

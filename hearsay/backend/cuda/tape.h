@@ -53,12 +53,14 @@ class Tape {
     return static_cast<const T* const*>(put_list_bytes(values.data(), values.size_bytes()));
   }
 
+  /// Arguments are compared byte by byte: a struct with padding may be captured more often than
+  /// needed.
   template <class... Parameters>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
               std::type_identity_t<Parameters>... arguments) {
     static_assert((std::is_trivially_copyable_v<Parameters> && ...));
     const void* pointers[] = {static_cast<const void*>(&arguments)..., nullptr};
-    const std::size_t sizes[] = {sizeof(Parameters)..., 0};
+    const std::size_t sizes[] = {(std::is_empty_v<Parameters> ? 0 : sizeof(Parameters))..., 0};
     record(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, pointers, sizes,
            sizeof...(Parameters));
   }

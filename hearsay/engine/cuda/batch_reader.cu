@@ -4,7 +4,6 @@
 
 #include "hearsay/engine/batches.h"
 #include "hearsay/engine/cuda/numbers.h"
-#include "hearsay/engine/cuda/philox.h"
 
 namespace hearsay::engine::cuda {
 
@@ -39,10 +38,10 @@ __device__ int place_of(unsigned word, unsigned count) {
 
 /// data/crop_flip.cpp
 __device__ void crop(const Picking& p, const StreamKey& key, unsigned k, Slot& slot) {
-  const uint4 four = words(key, Purpose::kAugment, k);
-  slot.mirrored = p.flip != 0 ? four.x >> 31 : 0;
-  slot.top = place_of(four.y, 2 * p.padding + 1) - static_cast<int>(p.padding);
-  slot.left = place_of(four.z, 2 * p.padding + 1) - static_cast<int>(p.padding);
+  const auto words = key.stream(Purpose::kAugment).words(k);
+  slot.mirrored = p.flip != 0 ? words[0] >> 31 : 0;
+  slot.top = place_of(words[1], 2 * p.padding + 1) - static_cast<int>(p.padding);
+  slot.left = place_of(words[2], 2 * p.padding + 1) - static_cast<int>(p.padding);
 }
 
 /// data/resized_crop.cpp: words 2a and 2a + 1 of the slot's 32 are those of attempt a, words 20 to
@@ -50,23 +49,24 @@ __device__ void crop(const Picking& p, const StreamKey& key, unsigned k, Slot& s
 __device__ void draw_box(const Picking& p, const StreamKey& key, unsigned k, Slot& slot) {
   constexpr unsigned kAttempts = 10, kBlocks = 8;
   const std::uint64_t first = std::uint64_t{k} * kBlocks;
-  const uint4 last = words(key, Purpose::kAugment, first + kAttempts / 2);
+  const Random random = key.stream(Purpose::kAugment);
+  const auto last = random.words(first + kAttempts / 2);
   const double whole = static_cast<double>(p.height) * p.width;
-  slot.mirrored = p.flip != 0 ? last.z >> 31 : 0;
+  slot.mirrored = p.flip != 0 ? last[2] >> 31 : 0;
   slot.height = static_cast<int>(p.height);
   slot.width = static_cast<int>(p.width);
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-    const uint4 four = words(key, Purpose::kAugment, first + attempt / 2);
-    const double u = (attempt % 2 == 0 ? four.x : four.z) * 0x1p-32;
-    const double v = (attempt % 2 == 0 ? four.y : four.w) * 0x1p-32;
+    const auto four = random.words(first + attempt / 2);
+    const double u = (attempt % 2 == 0 ? four[0] : four[2]) * 0x1p-32;
+    const double v = (attempt % 2 == 0 ? four[1] : four[3]) * 0x1p-32;
     const double area = __dmul_rn(whole, __dadd_rn(p.scale, __dmul_rn(1 - p.scale, u)));
     const double ratio = exp((2 * v - 1) * log(4.0 / 3));
     const long w = lround(sqrt(area * ratio)), h = lround(sqrt(area / ratio));
     if (w == 0 || w > p.width || h == 0 || h > p.height) continue;
     slot.height = static_cast<int>(h);
     slot.width = static_cast<int>(w);
-    slot.top = place_of(last.x, p.height - static_cast<unsigned>(h) + 1);
-    slot.left = place_of(last.y, p.width - static_cast<unsigned>(w) + 1);
+    slot.top = place_of(last[0], p.height - static_cast<unsigned>(h) + 1);
+    slot.left = place_of(last[1], p.width - static_cast<unsigned>(w) + 1);
     return;
   }
 }

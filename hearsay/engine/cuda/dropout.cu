@@ -1,7 +1,6 @@
 #include <cassert>
 
 #include "hearsay/engine/cuda/numbers.h"
-#include "hearsay/engine/cuda/philox.h"
 #include "hearsay/engine/cuda/step.h"
 
 namespace hearsay::engine::cuda {
@@ -31,7 +30,7 @@ __global__ void drop(const T* x, const StreamKey* keys, Rule rule, bool add, T* 
     const std::uint64_t index = (std::uint64_t{rule.operation} << 40) +
                                 std::uint64_t{sample} * rule.channels * rule.pixels +
                                 std::uint64_t{channel} * rule.pixels + pixel;
-    const unsigned random = word(keys[blockIdx.y], Purpose::kDropout, index);
+    const unsigned random = keys[blockIdx.y].stream(Purpose::kDropout).word(index);
     value = to_unit_float(random) < rule.rate ? 0.0f : value * rule.keep_scale;
   }
   store_gradient(value, add, out + place);

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+/// Sums over the threads of one block. All threads must call; blockDim.x is a multiple of 32.
+namespace hearsay::compress::cuda {
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kAllLanes = 0xffffffffu;
+constexpr unsigned kMostWarps = 32;
+
+__device__ inline unsigned lane() { return threadIdx.x % kWarp; }
+__device__ inline unsigned warp() { return threadIdx.x / kWarp; }
+
+/// The sum of `value` over this thread and those before it, for unsigned or 64-bit values; `total`
+/// becomes the sum over the block.
+template <class T>
+__device__ T inclusive_sum(T value, T& total) {
+  __shared__ T warps[kMostWarps];
+#pragma unroll
+  for (unsigned step = 1; step < kWarp; step *= 2) {
+    const T other = __shfl_up_sync(kAllLanes, value, step);
+    if (lane() >= step) value += other;
+  }
+  __syncthreads();  // an earlier call may still be read
+  if (lane() == kWarp - 1) warps[warp()] = value;
+  __syncthreads();
+  T before = 0, all = 0;
+  for (unsigned w = 0; w < blockDim.x / kWarp; ++w) {
+    if (w < warp()) before += warps[w];
+    all += warps[w];
+  }
+  total = all;
+  return before + value;
+}
+
+/// The sum of `value` over the block, in every thread.
+template <class T>
+__device__ T block_total(T value) {
+  T total;
+  inclusive_sum(value, total);
+  return total;
+}
+
+/// Whether this block is the last of `blocks` that come here with the same ticket, which is zero
+/// before and after. What the others wrote before is then visible to it, past the L1 cache.
+__device__ inline bool comes_last(unsigned* ticket, unsigned blocks) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(ticket, 1u) + 1 == blocks;
+    if (last) *ticket = 0;
+  }
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
+}  // namespace hearsay::compress::cuda

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hearsay/compress/cuda/block.cuh"
+#include "hearsay/compress/cuda/rice.h"
+
+/// The Rice code of index_code.h for the ascending indices of all rows.
+namespace hearsay::compress::cuda {
+
+constexpr unsigned kParameters = 32;
+constexpr unsigned kPlanPiece = 1024;  // indices a block
+
+/// How many indices the i-th of a row skips.
+__device__ inline std::uint32_t gap(const std::uint32_t* row, std::size_t i) {
+  return i == 0 ? row[0] : row[i] - row[i - 1] - 1;
+}
+
+/// The shortest code of each row: the smallest of the best parameters, where plan_indices ends too,
+/// since lengths are convex. The length of a row's message is that and `other_bytes`.
+///
+/// All 32 lengths are summed in one pass: sum of gap >> r, which is below 2^32, as indices are. One
+/// block a piece (blockIdx.x) of a row (blockIdx.y); `sums`, 32 a row, and `tickets` are zero
+/// before and after.
+__global__ void plan_rice(const std::uint32_t* index, std::size_t keep, unsigned* sums,
+                          unsigned* tickets, std::size_t other_bytes, RicePlan* plans,
+                          std::uint64_t* const* bytes) {
+  __shared__ unsigned shared[kParameters];
+  const unsigned row = blockIdx.y;
+  const std::size_t end = min(keep, (blockIdx.x + std::size_t{1}) * kPlanPiece);
+  if (threadIdx.x < kParameters) shared[threadIdx.x] = 0;
+  __syncthreads();
+  unsigned mine[kParameters] = {};
+  for (std::size_t i = blockIdx.x * std::size_t{kPlanPiece} + threadIdx.x; i < end;
+       i += blockDim.x) {
+    const std::uint32_t skipped = gap(index + row * keep, i);
+#pragma unroll
+    for (unsigned r = 0; r < kParameters; ++r) mine[r] += skipped >> r;
+  }
+#pragma unroll
+  for (unsigned r = 0; r < kParameters; ++r) {
+    const unsigned sum = __reduce_add_sync(kAllLanes, mine[r]);
+    if (lane() == r) atomicAdd(shared + r, sum);
+  }
+  __syncthreads();
+  if (threadIdx.x < kParameters) {
+    atomicAdd(sums + row * kParameters + threadIdx.x, shared[threadIdx.x]);
+  }
+  if (!comes_last(tickets + row, gridDim.x) || threadIdx.x >= kParameters) return;
+  const unsigned r = threadIdx.x;
+  const std::uint64_t bits =
+      keep * std::uint64_t{1 + r} + atomicExch(sums + row * kParameters + r, 0u);
+  std::uint64_t best = bits * kParameters + r;
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+    best = min(best, __shfl_xor_sync(kAllLanes, best, step));
+  }
+  if (r > 0) return;
+  plans[row] = {best / kParameters, static_cast<std::uint32_t>(best % kParameters)};
+  (*bytes)[row] = other_bytes + 1 + (best / kParameters + 7) / 8;
+}
+
+}  // namespace hearsay::compress::cuda

@@ -1,0 +1,142 @@
+#include "hearsay/compress/cuda/top_k.cuh"
+
+#include <algorithm>
+
+#include "hearsay/compress/cuda/sparse_rows.h"
+
+namespace hearsay::compress::cuda {
+
+namespace {
+
+using backend::cuda::Memory;
+
+/// Small units are launched by size: what fits into so much shared memory gets so many threads.
+struct Class {
+  std::size_t entries;
+  unsigned threads;
+};
+constexpr Class kClasses[] = {{2048, 256}, {10'240, 512}, {38'400, 1024}};
+constexpr std::size_t kClassCount = std::size(kClasses);
+constexpr unsigned kLargeThreads = 512;
+
+std::size_t shared_bytes(std::size_t entries) { return sizeof(unsigned) * (kBins + entries); }
+
+/// What a block can have beyond what kernels declare themselves.
+std::size_t most_shared() {
+  int device = 0, bytes = 0;
+  backend::cuda::check(cudaGetDevice(&device), "asking for the device");
+  backend::cuda::check(
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+      "asking for shared memory");
+  return static_cast<std::size_t>(bytes) - 1024;
+}
+
+class TopKRows final : public SparseRows {
+ public:
+  TopKRows(Context& context, const TopKKind& kind, const Layout& layout)
+      : SparseRows(context, units(layout, kind.scope, kind.keep), layout.dim(), kind.format) {
+    const std::size_t limit = most_shared();
+    std::vector<SmallUnit> small[kClassCount];
+    std::vector<LargeUnit> large;
+    std::vector<std::uint32_t> unit_of;
+    std::uint32_t place = 0, number = 0;
+    for (const Unit& unit : units_) {
+      const DeviceUnit span{static_cast<std::uint32_t>(unit.begin),
+                            static_cast<std::uint32_t>(unit.size),
+                            static_cast<std::uint32_t>(unit.keep), place};
+      const auto fits = [&](const Class& c) {
+        return unit.size <= c.entries && shared_bytes(c.entries) <= limit;
+      };
+      const auto found = std::ranges::find_if(kClasses, fits);
+      if (found != std::end(kClasses)) {
+        small[found - kClasses].push_back({span, number});
+      } else {
+        const auto pieces = static_cast<std::uint32_t>((unit.size + kPiece - 1) / kPiece);
+        large.push_back({span, number, static_cast<std::uint32_t>(unit_of.size()), pieces});
+        unit_of.insert(unit_of.end(), pieces, static_cast<std::uint32_t>(large.size() - 1));
+      }
+      place += span.keep;
+      ++number;
+    }
+    for (std::size_t c = 0; c < kClassCount; ++c) {
+      small_[c] = Memory<SmallUnit>(std::span<const SmallUnit>(small[c]));
+    }
+    large_ = Memory<LargeUnit>(std::span<const LargeUnit>(large));
+    unit_of_ = Memory<std::uint32_t>(std::span<const std::uint32_t>(unit_of));
+  }
+
+ private:
+  void select(const float* v, std::size_t rows, std::uint32_t) override {
+    const Kept kept{.index = index_.data(),
+                    .value = value_.data(),
+                    .scales = scales_.data(),
+                    .keep = keep_,
+                    .units = static_cast<std::uint32_t>(units_.size()),
+                    .format = format_};
+    backend::cuda::Tape& tape = context_.tape;
+    // Classes run side by side: lane 0 takes the last, whose blocks take longest.
+    for (std::size_t c = 0; c < kClassCount; ++c) {
+      if (small_[c].size() == 0) continue;
+      const int lane = c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
+      if (lane > 0) {
+        tape.fork(lane);
+        tape.use(lane);
+      }
+      const dim3 grid(static_cast<unsigned>(small_[c].size()), static_cast<unsigned>(rows));
+      tape.launch(select_small, grid, kClasses[c].threads, shared_bytes(kClasses[c].entries),
+                  small_[c].data(), v, dim_, kept);
+      if (lane > 0) tape.use(0);
+    }
+    if (large_.size() > 0) select_large(v, rows, kept);
+    for (std::size_t c = 0; c + 1 < kClassCount; ++c) {
+      if (small_[c].size() > 0) tape.join(static_cast<int>(c) + 1);
+    }
+  }
+
+  void select_large(const float* v, std::size_t rows, const Kept& kept) {
+    const dim3 grid(static_cast<unsigned>(unit_of_.size()), static_cast<unsigned>(rows));
+    const LargeSearch search = searches(rows);
+    for (int digit = 0; digit < kDigits; ++digit) {
+      context_.tape.launch(search_large, grid, kLargeThreads, 0, search, v, dim_, digit);
+    }
+    context_.tape.launch(tally_large, grid, kLargeThreads, 0, search, v, dim_);
+    context_.tape.launch(write_large, grid, kLargeThreads, 0, search, v, dim_, kept);
+  }
+
+  LargeSearch searches(std::size_t rows) {
+    const std::size_t jobs = rows * large_.size();
+    if (search_.size() < jobs) {
+      search_ = Memory<Search>(jobs);
+      largest_ = Memory<unsigned>(jobs);
+      found_largest_ = Memory<unsigned>(jobs);
+      bins_ = Memory<unsigned>(jobs * kBins);
+      tickets_ = Memory<unsigned>(jobs);
+      tallies_ = Memory<Tally>(rows * unit_of_.size());
+    }
+    return {large_.data(),
+            unit_of_.data(),
+            search_.data(),
+            largest_.data(),
+            found_largest_.data(),
+            bins_.data(),
+            tickets_.data(),
+            tallies_.data(),
+            static_cast<std::uint32_t>(large_.size()),
+            static_cast<std::uint32_t>(unit_of_.size())};
+  }
+
+  Memory<SmallUnit> small_[kClassCount];
+  Memory<LargeUnit> large_;
+  Memory<std::uint32_t> unit_of_;  ///< [piece of a large unit]
+  Memory<Search> search_;
+  Memory<unsigned> largest_, found_largest_, bins_, tickets_;
+  Memory<Tally> tallies_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rows> make_top_k(Context& context, const TopKKind& kind, const Layout& layout) {
+  return std::make_unique<TopKRows>(context, kind, layout);
+}
+
+}  // namespace hearsay::compress::cuda

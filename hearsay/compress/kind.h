@@ -1,0 +1,30 @@
+#pragma once
+
+#include <variant>
+
+#include "hearsay/compress/units.h"
+#include "hearsay/compress/value_code.h"
+
+namespace hearsay::compress {
+
+/// What an operator is, for devices that compute it their own way. The formulas are in the headers
+/// of the operators.
+struct IdentityKind {};
+struct TopKKind {
+  double keep = 0;
+  Scope scope = Scope::kLayer;
+  ValueFormat format = ValueFormat::kF32;
+};
+struct RandomKKind {
+  double keep = 0;
+  bool scaled = false;
+};
+struct QsgdKind {
+  unsigned bits = 0;
+  bool unbiased = false;
+};
+struct SignKind {};
+
+using Kind = std::variant<IdentityKind, TopKKind, RandomKKind, QsgdKind, SignKind>;
+
+}  // namespace hearsay::compress

@@ -1,0 +1,363 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "backend/device.h"
+#include "hearsay/core/random.h"
+
+/// Every kernel of kernels.h against a plain loop in double, on odd sizes, from poisoned outputs.
+/// Included by one source a kind of device, which lists the cases.
+namespace hearsay::backend {
+
+struct Case {
+  std::string device;
+  std::size_t rows, dim, threads;
+};
+
+inline void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.rows << "x" << c.dim << " on " << c.device << " with " << c.threads;
+}
+
+inline std::string name_of(const ::testing::TestParamInfo<Case>& test) {
+  return std::to_string(test.param.rows) + "x" + std::to_string(test.param.dim) + "on" +
+         std::to_string(test.param.threads);
+}
+
+class KernelTest : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    kernels_ = kernels_if_any(GetParam().device, pool_);
+    if (kernels_ == nullptr) GTEST_SKIP() << "no CUDA device";
+  }
+
+  std::size_t rows() const { return GetParam().rows; }
+  std::size_t dim() const { return GetParam().dim; }
+
+  Array block_of(const std::vector<float>& floats) {
+    Array block = kernels_->allocate(rows(), dim());
+    for (std::size_t i = 0; i < rows(); ++i) {
+      kernels_->upload(std::span(floats).subspan(i * dim(), dim()), block, i);
+    }
+    return block;
+  }
+
+  std::vector<float> random_floats(std::uint32_t stream) const {
+    Random random(1, Purpose::kTest, stream);
+    std::vector<float> floats(rows() * dim());
+    for (float& value : floats) value = static_cast<float>(random.normal());
+    return floats;
+  }
+  Array random_block(std::uint32_t stream) { return block_of(random_floats(stream)); }
+
+  Array poisoned() {
+    return block_of(std::vector<float>(rows() * dim(), std::numeric_limits<float>::quiet_NaN()));
+  }
+
+  std::vector<float> values(ConstBlock block) {
+    std::vector<float> all(block.size());
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      kernels_->download(block, i, std::span(all).subspan(i * block.dim, block.dim));
+    }
+    return all;
+  }
+
+  template <class Formula>
+  void expect_each(const Array& result, const Formula& formula) {
+    const std::vector<float> found = values(result);
+    for (std::size_t i = 0; i < rows(); ++i) {
+      for (std::size_t k = 0; k < dim(); ++k) {
+        const double expected = formula(i, i * dim() + k);
+        ASSERT_NEAR(found[i * dim() + k], expected, 2e-6 * (1 + std::abs(expected)))
+            << i << "," << k;
+      }
+    }
+  }
+
+  ThreadPool pool_{GetParam().threads};
+  std::unique_ptr<Kernels> kernels_;
+};
+
+TEST_P(KernelTest, AllocateGivesZeros) {
+  const Array block = kernels_->allocate(rows(), dim());
+  expect_each(block, [](std::size_t, std::size_t) { return 0.0; });
+}
+
+TEST_P(KernelTest, ElementwiseFormulas) {
+  const Array x = random_block(1);
+  const auto xs = values(x);
+  EXPECT_EQ(xs, random_floats(1));
+  Array y = random_block(2);
+  const auto ys = values(y);
+  kernels_->axpy(0.3f, x, y);
+  expect_each(y, [&](std::size_t, std::size_t k) { return 0.3 * xs[k] + ys[k]; });
+
+  Array z = random_block(2);
+  kernels_->axpby(-2.0f, x, 0.5f, z);
+  expect_each(z, [&](std::size_t, std::size_t k) { return -2.0 * xs[k] + 0.5 * ys[k]; });
+
+  Array copy = poisoned();
+  kernels_->copy(x, copy);
+  EXPECT_EQ(values(copy), xs);
+  kernels_->fill(-0.5f, copy);
+  EXPECT_EQ(values(copy), std::vector<float>(rows() * dim(), -0.5f));
+
+  std::vector<double> u;
+  for (std::size_t i = 0; i < rows(); ++i) u.push_back(0.8 + 0.1 * static_cast<double>(i));
+  Array quotient = poisoned();
+  kernels_->divide_rows(x, u, quotient);
+  expect_each(quotient, [&](std::size_t i, std::size_t k) { return xs[k] / u[i]; });
+}
+
+/// Rows of a larger block begin anywhere, so a device cannot count on aligned ones.
+TEST_P(KernelTest, BlocksMayBeginAtAnyRow) {
+  if (rows() < 2) return;
+  const auto xs = random_floats(1), ys = random_floats(2);
+  const Array x = block_of(xs), y = block_of(ys);
+  const auto tail = [&](const Array& a) { return Block{a.row(1).data(), rows() - 1, dim()}; };
+  kernels_->axpy(2.0f, tail(x), tail(y));
+  expect_each(y, [&](std::size_t i, std::size_t k) { return ys[k] + (i > 0 ? 2.0 * xs[k] : 0.0); });
+}
+
+TEST_P(KernelTest, Adam) {
+  std::vector<float> squares = random_floats(2);
+  for (float& v : squares) v = std::abs(v);
+  Array m = random_block(1), v = block_of(squares), g = random_block(3);
+  const auto ms = values(m), vs = values(v), gs = values(g);
+  kernels_->adam({0.9f, 0.99f, 1e-3f, 0.19f, 0.02f}, m, v, g);
+  expect_each(m, [&](std::size_t, std::size_t k) { return 0.9 * ms[k] + 0.1 * gs[k]; });
+  expect_each(v, [&](std::size_t, std::size_t k) { return 0.99 * vs[k] + 0.01 * gs[k] * gs[k]; });
+  const auto found = values(g);
+  for (std::size_t k = 0; k < rows() * dim(); ++k) {
+    const double first = 0.9 * ms[k] + 0.1 * gs[k], second = 0.99 * vs[k] + 0.01 * gs[k] * gs[k];
+    const double expected = first / 0.19 / (std::sqrt(second / 0.02) + 1e-3);
+    ASSERT_NEAR(found[k], expected, 1e-4 * (1 + std::abs(expected))) << k;
+  }
+}
+
+TEST_P(KernelTest, NormsAndMeans) {
+  Array x = random_block(1);
+  const auto xs = values(x);
+  const auto norms = kernels_->results<double>(rows());
+  kernels_->squared_norms(x, norms);
+  kernels_->synchronize();
+  for (std::size_t i = 0; i < rows(); ++i) {
+    double expected = 0;
+    for (std::size_t k = 0; k < dim(); ++k) expected += std::pow(xs[i * dim() + k], 2.0);
+    EXPECT_NEAR(norms[i], expected, 1e-9 * (1 + expected)) << i;
+  }
+  kernels_->mean_rows(x);
+  expect_each(x, [&](std::size_t, std::size_t k) {
+    double sum = 0;
+    for (std::size_t i = 0; i < rows(); ++i) sum += xs[i * dim() + k % dim()];
+    return sum / static_cast<double>(rows());
+  });
+}
+
+TEST_P(KernelTest, SumsInDouble) {
+  const Array x = random_block(1);
+  const auto xs = values(x);
+  std::vector<double> sums(dim(), std::numeric_limits<double>::quiet_NaN());
+  kernels_->sum_rows(x, sums);
+  for (std::size_t k = 0; k < dim(); ++k) {
+    double expected = 0;
+    for (std::size_t i = 0; i < rows(); ++i) expected += static_cast<double>(xs[i * dim() + k]);
+    ASSERT_EQ(sums[k], expected) << k;  // rows ascending, on every device
+  }
+  std::vector<VectorView> views;
+  for (std::size_t i = 0; i < rows(); ++i) views.push_back({x.row(i).data()});
+  // A sparse vector counts by its entries alone.
+  const Array index = upload_words(*kernels_, {0, 2}), value = upload_words(*kernels_, {0, 0});
+  kernels_->fill(-3.0f, value);
+  if (dim() > 2) views.push_back({nullptr, words_of(index), value.row(0)});
+  double expected = dim() > 2 ? 6 : 0;
+  for (const float v : xs) expected += std::abs(static_cast<double>(v));
+  EXPECT_NEAR(kernels_->magnitude(views, dim()), expected, 1e-10 * (1 + expected));
+}
+
+/// A host may be many rounds ahead: figures stand until they are asked for again.
+TEST_P(KernelTest, ResultsOfManyRoundsStandAfterOneSynchronize) {
+  Array x = random_block(1);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    std::vector<std::span<double>> norms;
+    for (int round = 0; round < 70; ++round) {
+      kernels_->fill(static_cast<float>(round), x);
+      norms.push_back(kernels_->results<double>(rows()));
+      kernels_->squared_norms(x, norms.back());
+      kernels_->submit();
+    }
+    kernels_->synchronize();
+    for (int round = 0; round < 70; ++round) {
+      const double expected = static_cast<double>(dim()) * round * round;
+      for (const double norm : norms[round]) ASSERT_EQ(norm, expected) << round;
+    }
+  }
+}
+
+TEST_P(KernelTest, ClippingShortensRowsThatAreTooLong) {
+  Array x = random_block(1);
+  const auto xs = values(x);
+  const double most = 0.5 * std::sqrt(static_cast<double>(dim()));
+  kernels_->clip_rows(most, x);
+  expect_each(x, [&](std::size_t i, std::size_t k) {
+    double square = 0;
+    for (std::size_t j = 0; j < dim(); ++j) square += std::pow(xs[i * dim() + j], 2.0);
+    return xs[k] * std::min(1.0, most / std::sqrt(square));
+  });
+}
+
+TEST_P(KernelTest, NormsShowWhatIsNotFinite) {
+  if (dim() == 0) return;
+  for (float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> floats = random_floats(1);
+    floats.back() = bad;
+    const Array x = block_of(floats);
+    const auto norms = kernels_->results<double>(rows());
+    kernels_->squared_norms(x, norms);
+    kernels_->synchronize();
+    for (std::size_t i = 0; i < rows(); ++i) EXPECT_EQ(std::isfinite(norms[i]), i + 1 < rows());
+  }
+}
+
+/// A ring in which row i hears from all rows below it and from two vectors of elsewhere.
+struct Neighbourhood {
+  std::vector<std::uint32_t> begin{0}, source;
+  std::vector<float> weight;
+  std::vector<double> debit;
+
+  explicit Neighbourhood(std::size_t rows) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < rows + 2; ++j) {
+        if (j == i || (j < rows && j > i)) continue;
+        source.push_back(static_cast<std::uint32_t>(j));
+        weight.push_back(static_cast<float>(j + 1) / static_cast<float>((rows + 2) * (rows + 2)));
+      }
+      begin.push_back(static_cast<std::uint32_t>(source.size()));
+      debit.push_back(static_cast<double>(i) / static_cast<double>(rows));
+    }
+  }
+  Mixing mixing() const { return {begin, source, weight, debit}; }
+};
+
+TEST_P(KernelTest, MixingReadsRowsBeforeItOverwritesThem) {
+  Array x = random_block(1);
+  const Array far = random_block(2);
+  const auto xs = values(x), fs = values(far);
+  const Neighbourhood near(rows());
+  std::vector<VectorView> q;
+  for (std::size_t i = 0; i < rows(); ++i) q.push_back({x.row(i).data()});
+  q.push_back({far.row(0).data()});
+  q.push_back({far.row(rows() - 1).data()});
+  kernels_->mix(near.mixing(), q, x);
+  expect_each(x, [&](std::size_t i, std::size_t k) {
+    double sum = xs[k] - near.debit[i] * xs[k];
+    for (std::uint32_t e = near.begin[i]; e < near.begin[i + 1]; ++e) {
+      const std::size_t j = near.source[e], column = k % dim();
+      const double value = j < rows()    ? xs[j * dim() + column]
+                           : j == rows() ? fs[column]
+                                         : fs[(rows() - 1) * dim() + column];
+      sum += static_cast<double>(near.weight[e]) * value;
+    }
+    return sum;
+  });
+}
+
+TEST_P(KernelTest, SparseMixingEqualsDenseMixing) {
+  const std::size_t vectors = rows() + 2;
+  Random random(3, Purpose::kTest);
+  std::vector<Array> memory;
+  std::vector<VectorView> dense_views, sparse_views;
+  for (std::size_t j = 0; j < vectors; ++j) {
+    std::vector<std::uint32_t> index;
+    std::vector<float> dense(dim(), 0.0f), value;
+    for (std::size_t k = 0; k < dim(); k += 1 + random.below(9)) {
+      index.push_back(static_cast<std::uint32_t>(k));
+      value.push_back(static_cast<float>(random.normal()));
+      dense[k] = value.back();
+    }
+    const auto upload = [&](const std::vector<float>& floats) {
+      memory.push_back(kernels_->allocate(1, floats.size()));
+      kernels_->upload(floats, memory.back(), 0);
+      return memory.back().row(0);
+    };
+    dense_views.push_back({upload(dense).data()});
+    memory.push_back(upload_words(*kernels_, index));
+    const auto places = words_of(memory.back());
+    sparse_views.push_back({nullptr, places, upload(value)});
+  }
+  const Neighbourhood near(rows());
+  Array from_dense = random_block(1), from_sparse = random_block(1);
+  kernels_->mix(near.mixing(), dense_views, from_dense);
+  kernels_->mix(near.mixing(), sparse_views, from_sparse);
+  auto expected = values(from_dense);
+  expect_each(from_sparse, [&](std::size_t, std::size_t k) { return expected[k]; });
+
+  kernels_->accumulate(-0.5f, std::span(dense_views).first(rows()), from_dense);
+  kernels_->accumulate(-0.5f, std::span(sparse_views).first(rows()), from_sparse);
+  expected = values(from_dense);
+  expect_each(from_sparse, [&](std::size_t, std::size_t k) { return expected[k]; });
+}
+
+/// The same calls on a device's other kernels, on the CPU with another number of threads.
+TEST_P(KernelTest, ResultsAreTheSameBitByBit) {
+  ThreadPool one(1);
+  const auto other = make_kernels(GetParam().device, one);
+  Array x = random_block(1), y = random_block(1);
+  std::vector<VectorView> qx, qy;
+  for (std::size_t i = 0; i < rows() + 2; ++i) {
+    qx.push_back({x.row(i % rows()).data()});
+    qy.push_back({y.row(i % rows()).data()});
+  }
+  const auto both = [&](auto call) {
+    call(*kernels_, x, qx);
+    kernels_->synchronize();
+    call(*other, y, qy);
+    other->synchronize();
+    EXPECT_EQ(values(x), values(y));
+  };
+  const Neighbourhood near(rows());
+  using Views = std::vector<VectorView>;
+  both([&](Kernels& k, Array& a, Views& q) { k.mix(near.mixing(), q, a); });
+  both([&](Kernels& k, Array& a, Views&) { k.mean_rows(a); });
+  const Array addend = random_block(2);
+  both([&](Kernels& k, Array& a, Views&) { k.axpby(0.3f, addend, -0.7f, a); });
+  Array m[] = {random_block(3), random_block(3)};
+  Array v[] = {kernels_->allocate(rows(), dim()), kernels_->allocate(rows(), dim())};
+  both([&, turn = 0](Kernels& k, Array& a, Views&) mutable {
+    k.adam({0.9f, 0.99f, 1e-3f, 0.19f, 0.02f}, m[turn], v[turn], a);
+    ++turn;
+  });
+  std::vector<double> sums(dim()), other_sums(dim());
+  kernels_->sum_rows(x, sums);
+  other->sum_rows(y, other_sums);
+  EXPECT_EQ(sums, other_sums);
+}
+
+TEST_P(KernelTest, MixingLeavesPeersThatAgreeToTheBit) {
+  std::vector<float> before = random_floats(1);
+  for (std::size_t k = dim(); k < before.size(); ++k) before[k] = before[k - dim()];
+  Array x = block_of(before);
+  // A ring with weights that floats cannot hold exactly; what goes out comes in.
+  std::vector<std::uint32_t> begin{0}, source;
+  std::vector<float> weight;
+  for (std::size_t i = 0; i < rows(); ++i) {
+    for (std::size_t j : {(i + 1) % rows(), (i + rows() - 1) % rows()}) {
+      source.push_back(static_cast<std::uint32_t>(j));
+      weight.push_back(1.0f / 3);
+    }
+    begin.push_back(static_cast<std::uint32_t>(source.size()));
+  }
+  const std::vector<double> debit(rows(), 2 * static_cast<double>(1.0f / 3));
+  std::vector<VectorView> q;
+  for (std::size_t i = 0; i < rows(); ++i) q.push_back({x.row(i).data()});
+  kernels_->mix({begin, source, weight, debit}, q, x);
+  EXPECT_EQ(values(x), before);
+}
+
+}  // namespace hearsay::backend

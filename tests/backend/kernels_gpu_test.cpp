@@ -1,0 +1,16 @@
+#include "backend/kernels_contract.h"
+
+namespace hearsay::backend {
+namespace {
+
+// 40,000 entries are summed in several pieces; 1024 rows need narrow tiles to mix in place.
+INSTANTIATE_TEST_SUITE_P(Cuda, KernelTest,
+                         ::testing::Values(Case{"cuda", 1, 0, 1}, Case{"cuda", 1, 1, 1},
+                                           Case{"cuda", 3, 7, 1}, Case{"cuda", 2, 33, 1},
+                                           Case{"cuda", 5, 1001, 1}, Case{"cuda", 1, 40'000, 1},
+                                           Case{"cuda", 130, 517, 1}, Case{"cuda", 3, 300'001, 1},
+                                           Case{"cuda", 1024, 37, 1}),
+                         name_of);
+
+}  // namespace
+}  // namespace hearsay::backend

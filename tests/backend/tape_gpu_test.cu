@@ -1,0 +1,138 @@
+#include "hearsay/backend/cuda/tape.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "hearsay/backend/cuda/memory.h"
+
+namespace hearsay::backend::cuda {
+namespace {
+
+/// y[i] = (*factor) y[i] + (sum of the list).
+__global__ void scale_and_add(const float* factor, const float* const* list, const unsigned* count,
+                              float* y, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+  for (unsigned k = 0; k < *count; ++k) sum += (*list)[k];
+  y[i] = *factor * y[i] + sum;
+}
+
+/// y[i] = i + n, after a while: so a launch that does not wait for it is found out.
+__global__ void count_slowly(float* y, unsigned n) {
+  extern __shared__ float room[];
+  const unsigned i = threadIdx.x;
+  room[i] = static_cast<float>(i + n);
+  for (int k = 0; k < 200; ++k) __nanosleep(500);
+  __syncthreads();
+  if (i < n) y[i] = room[i];
+}
+
+__global__ void add(const float* a, const float* b, float* sum, unsigned n) {
+  const unsigned i = threadIdx.x;
+  if (i < n) sum[i] = a[i] + b[i];
+}
+
+class TapeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+      GTEST_SKIP() << "no CUDA device";
+    }
+  }
+
+  static std::vector<float> values(const Memory<float>& memory) {
+    std::vector<float> host(memory.size());
+    check(
+        cudaMemcpy(host.data(), memory.data(), sizeof(float) * host.size(), cudaMemcpyDeviceToHost),
+        "copying from the device");
+    return host;
+  }
+};
+
+TEST_F(TapeTest, ReplaysWithNewNumbersAndListsOfAnyLength) {
+  Tape tape;
+  const Memory<float> y(1000);
+  float expected = 0;
+  for (unsigned round = 0; round < 100; ++round) {
+    const float factor = 0.5f + static_cast<float>(round % 3);
+    const std::vector<float> list(round % 7, 1.0f);
+    const auto* sum = tape.put_list(std::span<const float>(list));
+    tape.launch(scale_and_add, 4, 256, 0, tape.put(factor), sum,
+                tape.put(static_cast<unsigned>(list.size())), y.data(), 1000u);
+    tape.submit();
+    expected = factor * expected + static_cast<float>(list.size());
+    if (expected > 1e6f) {  // exact in floats below
+      tape.synchronize();
+      ASSERT_EQ(values(y).back(), expected) << round;
+      check(cudaMemset(y.data(), 0, 4000), "clearing");
+      check(cudaDeviceSynchronize(), "clearing");
+      expected = 0;
+    }
+  }
+  tape.synchronize();
+  EXPECT_EQ(values(y), std::vector<float>(1000, expected));
+  EXPECT_EQ(tape.captures(), 1u);
+}
+
+TEST_F(TapeTest, PageGrowsAndAddressesStay) {
+  Tape tape;
+  const Memory<float> y(10);
+  const std::vector<float> large(300'000, 0.5f);  // more than the first sheet holds
+  for (int round = 0; round < 40; ++round) {
+    const auto* factor = tape.put(0.0f);
+    const auto* list = tape.put_list(std::span<const float>(large));
+    const auto* count = tape.put(static_cast<unsigned>(large.size() - round));
+    tape.put(std::span<const float>(large));
+    tape.launch(scale_and_add, 1, 32, 0, factor, list, count, y.data(), 10u);
+    tape.synchronize();
+    ASSERT_EQ(values(y)[9], 0.5f * static_cast<float>(large.size() - round)) << round;
+  }
+  EXPECT_EQ(tape.captures(), 1u);
+}
+
+TEST_F(TapeTest, LanesForkAndJoin) {
+  Tape tape;
+  const Memory<float> a(100), b(100), sum(100);
+  for (int round = 0; round < 3; ++round) {
+    tape.fork(1);
+    tape.use(1);
+    tape.launch(count_slowly, 1, 128, 60'000, a.data(), 100u);
+    tape.use(0);
+    tape.launch(count_slowly, 1, 128, 512, b.data(), 100u);
+    tape.join(1);
+    tape.launch(add, 1, 128, 0, a.data(), b.data(), sum.data(), 100u);
+    tape.synchronize();
+    const std::vector<float> found = values(sum);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(found[i], 2.0f * static_cast<float>(i + 100)) << i;
+  }
+  EXPECT_EQ(tape.captures(), 1u);
+  // A lane that is not joined is joined by the submission.
+  tape.fork(2);
+  tape.use(2);
+  tape.launch(add, 1, 128, 0, sum.data(), sum.data(), a.data(), 100u);
+  tape.synchronize();
+  EXPECT_EQ(values(a)[50], 600.0f);
+}
+
+TEST_F(TapeTest, ForgetsTheGraphsThatWereNotUsedForLongest) {
+  Tape tape;
+  const Memory<float> y(100);
+  const auto run = [&](unsigned n) {
+    tape.launch(add, 1, 128, 0, y.data(), y.data(), y.data(), n);
+    tape.submit();
+  };
+  for (unsigned n = 0; n < 100; ++n) run(n);
+  EXPECT_EQ(tape.captures(), 100u);
+  run(99);
+  EXPECT_EQ(tape.captures(), 100u);
+  run(0);
+  EXPECT_EQ(tape.captures(), 101u);
+  tape.submit();
+  tape.synchronize();
+}
+
+}  // namespace
+}  // namespace hearsay::backend::cuda
