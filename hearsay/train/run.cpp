@@ -140,7 +140,10 @@ class Runner {
     while (simulation_.round() < simulation_.total_rounds()) {
       if (observer_.stop_requested()) return stop();
       const std::uint64_t next = simulation_.round() + 1;
-      timed([&] { simulation_.run_round(is_evaluated(next)); });
+      timed([&] {
+        simulation_.run_round(is_evaluated(next));
+        if (is_evaluated(next)) simulation_.settle();
+      });
       if (is_evaluated(next)) {
         if (observer_.stop_requested()) return stop();
         evaluate();
