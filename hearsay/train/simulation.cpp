@@ -149,6 +149,7 @@ void Simulation::run_round(bool measure_mass) {
 }
 
 std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass) {
+  accounts_->check();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const auto index = static_cast<std::uint32_t>(round_);
   const bool last_phase = round_ >= training_rounds_;
