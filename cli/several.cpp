@@ -31,10 +31,9 @@ std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs
       } while (fs::exists(directory));
     }
     if (std::ranges::count(all, directory) > 0) {
-      throw InvalidArgument(
-          fmt::format("[train] two of the files are named {}.toml and would share {}; rename one, "
-                      "or drop --out",
-                      config.name, directory.string()));
+      throw InvalidArgument(fmt::format(
+          "[train] two of the files are named {} and would share {}; rename one, or drop --out",
+          config.name, directory.string()));
     }
     all.push_back(std::move(directory));
   }
@@ -49,6 +48,12 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
   std::vector<train::Config> settings;
   std::size_t width = 0;
   for (const NamedConfig& config : configs) {
+    if (config.config.text("compare") == "yes") {
+      throw InvalidArgument(
+          fmt::format("[train] {} asks for compare = yes, which is for one run at a time; train it "
+                      "alone, or drop that",
+                      config.name));
+    }
     settings.push_back(config.config);
     width = std::max(width, config.name.size());
   }
