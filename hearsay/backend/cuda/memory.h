@@ -19,17 +19,28 @@ class Memory {
     check(cudaMalloc(&data, size * sizeof(T)), "allocating device memory");
     data_.reset(static_cast<T*>(data));
     check(cudaMemset(data, 0, size * sizeof(T)), "clearing device memory");
+    finish();
   }
   explicit Memory(std::span<const T> values) : Memory(values.size()) {
     if (size_ == 0) return;
     check(cudaMemcpy(data_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
           "copying to the device");
+    finish();
   }
 
   T* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
+  /// The memory, which the caller frees with cudaFree.
+  T* release() {
+    size_ = 0;
+    return data_.release();
+  }
+
  private:
+  /// The tape's streams do not wait for the default one, on which the values above were set.
+  static void finish() { check(cudaStreamSynchronize(nullptr), "filling device memory"); }
+
   struct Free {
     void operator()(T* data) const { cudaFree(data); }
   };

@@ -40,7 +40,8 @@ class Tape {
     return static_cast<const T*>(put_bytes(values.data(), values.size_bytes()));
   }
   template <class T>
-  const T* put(const T& value) {
+  requires(!requires(const T& value) { value.size_bytes(); })  // a span must be of const
+      const T* put(const T& value) {
     return put(std::span<const T>(&value, 1));
   }
 
@@ -70,6 +71,9 @@ class Tape {
   void synchronize();  ///< submit, wait; throws RunFailed if a launch failed
 
   cudaStream_t stream() const;  ///< of lane 0, for copies between submissions
+
+  /// How many lists were new, and had to be captured.
+  std::size_t captures() const;
 
  private:
   const void* put_bytes(const void* values, std::size_t bytes);

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+/// Formulas applied entry by entry: y = f(x, y), rounded as the CPU's loops round. Numbers that
+/// change from round to round are read off the tape's page.
+namespace hearsay::backend::cuda {
+
+constexpr unsigned kThreads = 256;
+
+constexpr unsigned blocks_for(std::size_t items, std::size_t a_block) {
+  return static_cast<unsigned>((items + a_block - 1) / a_block);
+}
+
+struct Fill {
+  static constexpr bool kReadsX = false, kReadsY = false;
+  const float* value;
+  __device__ float operator()(float, float) const { return *value; }
+};
+
+struct Copy {
+  static constexpr bool kReadsX = true, kReadsY = false;
+  __device__ float operator()(float x, float) const { return x; }
+};
+
+struct Axpy {
+  static constexpr bool kReadsX = true, kReadsY = true;
+  const float* a;
+  __device__ float operator()(float x, float y) const { return __fmaf_rn(*a, x, y); }
+};
+
+struct Axpby {
+  static constexpr bool kReadsX = true, kReadsY = true;
+  const float* ab;
+  __device__ float operator()(float x, float y) const {
+    return __fmaf_rn(ab[0], x, __fmul_rn(ab[1], y));
+  }
+};
+
+/// y[k] = f(x[k], y[k]) for k < n. With kWide, x and y are multiples of 16 bytes, a thread handles
+/// four entries, and the first threads also those that are left over.
+template <class Formula, bool kWide>
+__global__ void map(Formula f, const float* x, float* y, std::size_t n) {
+  const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const auto one = [&](std::size_t k) {
+    y[k] = f(Formula::kReadsX ? x[k] : 0, Formula::kReadsY ? y[k] : 0);
+  };
+  if constexpr (kWide) {
+    if (thread < n / 4) {
+      float4 a{}, b{};
+      if constexpr (Formula::kReadsX) a = reinterpret_cast<const float4*>(x)[thread];
+      if constexpr (Formula::kReadsY) b = reinterpret_cast<const float4*>(y)[thread];
+      reinterpret_cast<float4*>(y)[thread] = {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
+    }
+    if (thread < n % 4) one(n / 4 * 4 + thread);
+  } else if (thread < n) {
+    one(thread);
+  }
+}
+
+/// z_i = x_i / u_i for rows of `dim` entries, row i = blockIdx.y.
+__global__ void divide_rows(const float* x, const float* u, float* z, std::size_t dim) {
+  const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (k >= dim) return;
+  const std::size_t place = blockIdx.y * dim + k;
+  z[place] = x[place] / u[blockIdx.y];
+}
+
+/// y_i *= most / |y_i| where the norm is larger; a row with a NaN compares false and stays.
+__global__ void shorten_rows(const double* most, const double* squares, float* y, std::size_t dim) {
+  const double norm = sqrt(squares[blockIdx.y]);
+  const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (k < dim && norm > *most) y[blockIdx.y * dim + k] *= static_cast<float>(*most / norm);
+}
+
+/// As Kernels::adam, with the rates (beta1, beta2, epsilon, c1, c2).
+__global__ void adam(const float* rates, float* m, float* v, float* g, std::size_t n) {
+  const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (k >= n) return;
+  const float b1 = rates[0], b2 = rates[1], gradient = g[k];
+  const float first = __fmaf_rn(1.0f - b1, gradient, __fmul_rn(b1, m[k]));
+  const float second = __fmaf_rn(__fmul_rn(1.0f - b2, gradient), gradient, __fmul_rn(b2, v[k]));
+  m[k] = first;
+  v[k] = second;
+  const float root = sqrtf(second / rates[4]);
+  g[k] = first / rates[3] / __fadd_rn(root, rates[2]);
+}
+
+}  // namespace hearsay::backend::cuda

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hearsay/backend/cuda/tape.h"
+
+namespace hearsay::backend::cuda {
+
+/// Host memory that the device writes to: the room that Kernels::results hands out. What was handed
+/// out stays where it is until `recycle`.
+class Figures {
+ public:
+  void* take(std::size_t count) {
+    while (piece_ < pieces_.size() && used_ + count > pieces_[piece_].size) {
+      ++piece_;
+      used_ = 0;
+    }
+    if (piece_ == pieces_.size()) pieces_.emplace_back(count > kPiece ? count : kPiece);
+    std::uint64_t* begin = pieces_[piece_].data.get() + used_;
+    used_ += count;
+    return begin;
+  }
+
+  void recycle() { piece_ = used_ = 0; }
+
+ private:
+  static constexpr std::size_t kPiece = 1 << 13;  // figures, 64 KB
+
+  struct FreeHost {
+    void operator()(std::uint64_t* data) const { cudaFreeHost(data); }
+  };
+  struct Piece {
+    explicit Piece(std::size_t figures) : size(figures) {
+      void* memory = nullptr;
+      check(cudaHostAlloc(&memory, figures * sizeof(std::uint64_t), cudaHostAllocMapped),
+            "allocating pinned memory");
+      data.reset(static_cast<std::uint64_t*>(memory));
+    }
+    std::unique_ptr<std::uint64_t, FreeHost> data;
+    std::size_t size;
+  };
+
+  std::vector<Piece> pieces_;
+  std::size_t piece_ = 0;  ///< the piece in use
+  std::size_t used_ = 0;   ///< of it
+};
+
+}  // namespace hearsay::backend::cuda

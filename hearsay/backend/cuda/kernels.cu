@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "hearsay/backend/cuda/context.h"
+#include "hearsay/backend/cuda/elementwise.cuh"
+#include "hearsay/backend/cuda/figures.h"
+#include "hearsay/backend/cuda/memory.h"
+#include "hearsay/backend/cuda/mix.cuh"
+#include "hearsay/backend/cuda/reduce.cuh"
+#include "hearsay/core/error.h"
+
+namespace hearsay::backend::cuda {
+
+namespace {
+
+/// Columns that one block of mix_dense owns: as many as leave room for several blocks on a
+/// multiprocessor, at least one for rows beyond number.
+constexpr std::size_t kMixShared = 32 << 10;
+
+unsigned mix_columns(std::size_t rows) {
+  return std::clamp<unsigned>(std::bit_floor(kMixShared / sizeof(float) / rows), 1, 128);
+}
+
+bool wide(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0; }
+
+/// c as the sum of two floats.
+Share share(Source source, double c) {
+  const float high = static_cast<float>(c);
+  return {source, {high, static_cast<float>(c - static_cast<double>(high))}};
+}
+
+class CudaKernels final : public Kernels {
+ public:
+  CudaKernels(std::string isa, Precision precision, int processors)
+      : isa_(std::move(isa)), context_(std::make_shared<Context>()) {
+    context_->precision = precision;
+    context_->processors = processors;
+  }
+
+  Context& context() { return *context_; }
+
+  std::string device() const override { return "cuda"; }
+  std::string isa() const override { return isa_; }
+  bool on_host() const override { return false; }
+  std::size_t lag() const override { return 64; }
+
+  Array allocate(std::size_t rows, std::size_t dim) override {
+    Memory<float> memory(std::max<std::size_t>(rows * dim, 1));
+    // The tape may hold launches that use the block, even after these kernels are gone: so the
+    // context lives as long as its blocks, and they leave only after what was recorded.
+    return Array(memory.release(), rows, dim, [context = context_](float* data) {
+      try {
+        context->tape.submit();
+      } catch (const RunFailed&) {  // every later call on the device says so too
+      }
+      cudaFree(data);
+    });
+  }
+
+  void submit() override { tape().submit(); }
+
+  void synchronize() override {
+    tape().synchronize();
+    figures_.recycle();
+  }
+
+  void download(ConstBlock from, std::size_t row, std::span<float> to) override {
+    fetch(from.row(row).data(), to);
+  }
+
+  void upload(std::span<const float> from, Block to, std::size_t row) override {
+    tape().submit();
+    if (from.empty()) return;
+    check(cudaMemcpyAsync(to.row(row).data(), from.data(), from.size_bytes(),
+                          cudaMemcpyHostToDevice, tape().stream()),
+          "copying to the device");
+    check(cudaStreamSynchronize(tape().stream()), "copying to the device");
+  }
+
+  void fill(float value, Block y) override { map_all(Fill{tape().put(value)}, y, y); }
+  void copy(ConstBlock x, Block y) override { map_all(Copy{}, x, y); }
+  void axpy(float a, ConstBlock x, Block y) override { map_all(Axpy{tape().put(a)}, x, y); }
+  void axpby(float a, ConstBlock x, float b, Block y) override {
+    const float ab[] = {a, b};
+    map_all(Axpby{tape().put(std::span<const float>(ab))}, x, y);
+  }
+
+  void clip_rows(double most, Block y) override {
+    if (y.size() == 0) return;
+    double* squares = sums_of(y.rows);
+    sum_squares(y, squares);
+    tape().launch(shorten_rows, columns(y), kThreads, 0, tape().put(most), squares, y.data, y.dim);
+  }
+
+  void divide_rows(ConstBlock x, std::span<const double> u, Block z) override {
+    if (z.size() == 0) return;
+    const std::vector<float> divisors(u.begin(), u.end());
+    tape().launch(cuda::divide_rows, columns(z), kThreads, 0,
+                  tape().put(std::span<const float>(divisors)), x.data, z.data, z.dim);
+  }
+
+  void adam(const AdamRates& r, Block m, Block v, Block g) override {
+    if (g.size() == 0) return;
+    const float rates[] = {r.beta1, r.beta2, r.epsilon, r.c1, r.c2};
+    tape().launch(cuda::adam, blocks_for(g.size(), kThreads), kThreads, 0,
+                  tape().put(std::span<const float>(rates)), m.data, v.data, g.data, g.size());
+  }
+
+  void accumulate(float a, std::span<const VectorView> q, Block y) override {
+    if (y.size() == 0) return;
+    std::size_t most = 1;
+    for (const VectorView& v : q) most = std::max(most, v.dense ? y.dim : v.index.size());
+    const std::vector<View> views = device_views(q.first(y.rows));
+    // The grid is the same for counts that differ a little from round to round.
+    const dim3 grid(blocks_for(std::bit_ceil(most), kThreads), static_cast<unsigned>(y.rows));
+    tape().launch(accumulate_rows, grid, kThreads, 0, tape().put(a),
+                  tape().put_list(std::span(views)), y.data, y.dim);
+  }
+
+  void mean_rows(Block x) override {
+    if (x.size() == 0) return;
+    tape().launch(mean_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim);
+  }
+
+  void sum_rows(ConstBlock x, std::span<double> out) override {
+    if (x.dim == 0) return;
+    double* sums = sums_of(x.dim);
+    tape().launch(sum_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim,
+                  sums);
+    fetch(sums, out.first(x.dim));
+  }
+
+  double magnitude(std::span<const VectorView> q, std::size_t dim) override {
+    if (q.empty()) return 0;
+    double* sums = sums_of(q.size());
+    make_room(q.size(), dim);
+    const std::vector<View> views = device_views(q);
+    reduce(EntriesOf{tape().put_list(std::span(views)), dim}, Magnitude{}, q.size(), dim, sums);
+    std::vector<double> each(q.size());
+    fetch(sums, std::span(each));
+    return std::accumulate(each.begin(), each.end(), 0.0);
+  }
+
+  void squared_norms(ConstBlock x, std::span<double> out) override { sum_squares(x, out.data()); }
+
+ protected:
+  void* figures(std::size_t count) override { return figures_.take(count); }
+
+  void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
+    if (q.empty() || x.size() == 0) return;
+    if (q.front().dense == nullptr) {
+      mix_sparse_rows(mixing, q, x);
+    } else {
+      mix_dense_rows(mixing, q, x);
+    }
+  }
+
+ private:
+  Tape& tape() { return context_->tape; }
+
+  static dim3 columns(ConstBlock x) {
+    return {blocks_for(x.dim, kThreads), static_cast<unsigned>(x.rows), 1};
+  }
+
+  template <class Formula>
+  void map_all(Formula formula, ConstBlock x, Block y) {
+    const std::size_t n = y.size();
+    if (n == 0) return;
+    if (wide(x.data) && wide(y.data)) {
+      tape().launch(map<Formula, true>, blocks_for(std::max<std::size_t>(n / 4, 4), kThreads),
+                    kThreads, 0, formula, x.data, y.data, n);
+    } else {
+      tape().launch(map<Formula, false>, blocks_for(n, kThreads), kThreads, 0, formula, x.data,
+                    y.data, n);
+    }
+  }
+
+  /// out[i] = sum of term(x) over vector i of `count`, after `make_room`. `out` is the device's, or
+  /// room of results.
+  template <class Vectors, class Term>
+  void reduce(Vectors vectors, Term term, std::size_t count, std::size_t dim, double* out) {
+    const dim3 grid(pieces_of(dim), static_cast<unsigned>(count));
+    tape().launch(sum_entries<Vectors, Term>, grid, kSumThreads, 0, vectors, term, partial_.data(),
+                  tickets_.data(), tape().put(out));
+  }
+
+  void make_room(std::size_t count, std::size_t dim) {
+    grow(partial_, count * pieces_of(dim));
+    grow(tickets_, count);
+  }
+
+  void sum_squares(ConstBlock x, double* out) {
+    if (x.rows == 0) return;
+    make_room(x.rows, x.dim);
+    reduce(RowsOf{x.data, x.dim}, Square{}, x.rows, x.dim, out);
+  }
+
+  /// Room on the device for `count` sums, used again by the next call that needs some.
+  double* sums_of(std::size_t count) {
+    grow(sums_, count);
+    return sums_.data();
+  }
+
+  /// Submits what was recorded with the old memory, so nothing may have been put for later.
+  template <class T>
+  void grow(Memory<T>& memory, std::size_t size) {
+    if (memory.size() >= size) return;
+    tape().synchronize();
+    memory = Memory<T>(std::bit_ceil(size));
+  }
+
+  /// Copy device memory to the host after all that was asked for.
+  template <class T>
+  void fetch(const T* from, std::span<T> to) {
+    tape().submit();
+    if (to.empty()) return;
+    check(
+        cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, tape().stream()),
+        "copying from the device");
+    check(cudaStreamSynchronize(tape().stream()), "running on the device");
+  }
+
+  void mix_dense_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+    bool in_place = false;
+    std::vector<Source> sources;
+    sources.reserve(q.size());
+    for (const VectorView& v : q) {
+      const bool of_x = v.dense >= x.data && v.dense < x.data + x.size();
+      sources.push_back(
+          {v.dense, of_x ? (v.dense - x.data) / static_cast<std::int64_t>(x.dim) : -1});
+      in_place = in_place || of_x;
+    }
+    std::vector<Share> own, edges;
+    for (std::size_t i = 0; i < x.rows; ++i) {
+      double surplus = -mixing.debit[i];
+      for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
+        surplus += static_cast<double>(mixing.weight[e]);
+        edges.push_back({sources[mixing.source[e]], {mixing.weight[e], 0}});
+      }
+      own.push_back(share(sources[i], surplus));
+    }
+    const unsigned width = mix_columns(x.rows);
+    const unsigned height = static_cast<unsigned>(
+        std::clamp<std::size_t>(std::bit_floor(x.rows), 1, 2 * kThreads / width));
+    const std::size_t shared = in_place ? x.rows * width * sizeof(float) : 0;
+    tape().launch(mix_dense, blocks_for(x.dim, width), dim3(width, height), shared,
+                  tape().put(std::span<const Share>(own)), tape().put(mixing.begin),
+                  tape().put_list(std::span<const Share>(edges)), in_place, x.data, x.rows, x.dim);
+  }
+
+  void mix_sparse_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+    constexpr std::size_t kLeastColumns = 4096, kMostRanges = 64;
+    const std::vector<View> views = device_views(q);
+    std::vector<std::uint32_t> begin{0};
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < x.rows; ++i) {
+      const Share debit = share({}, -mixing.debit[i]);
+      if (debit.weight[0] != 0) terms.push_back({views[i], {debit.weight[0], debit.weight[1]}});
+      for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
+        terms.push_back({views[mixing.source[e]], {mixing.weight[e], 0}});
+      }
+      begin.push_back(static_cast<std::uint32_t>(terms.size()));
+    }
+    const std::size_t width = std::max(kLeastColumns, (x.dim + kMostRanges - 1) / kMostRanges);
+    const dim3 grid(blocks_for(x.dim, width), static_cast<unsigned>(x.rows));
+    tape().launch(mix_sparse, grid, kThreads, 0, tape().put(std::span<const std::uint32_t>(begin)),
+                  tape().put_list(std::span<const Term>(terms)), x.data, x.dim, width);
+  }
+
+  std::string isa_;
+  std::shared_ptr<Context> context_;  // shared with the blocks
+  Figures figures_;
+  Memory<double> partial_, sums_;
+  Memory<unsigned> tickets_;
+};
+
+/// Throws InvalidArgument, with what a user can do, unless `status` is a success.
+void check_device(cudaError_t status, const std::string& advice) {
+  if (status == cudaSuccess) return;
+  throw InvalidArgument(std::string("[device] cuda: ") + cudaGetErrorString(status) + "; " +
+                        advice + ", or use --device cpu");
+}
+
+}  // namespace
+
+Context& context_of(Kernels& kernels) { return dynamic_cast<CudaKernels&>(kernels).context(); }
+
+}  // namespace hearsay::backend::cuda
+
+namespace hearsay::backend {
+
+std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPool&) {
+  int count = 0;
+  cuda::check_device(cudaGetDeviceCount(&count), "install an NVIDIA driver that knows CUDA " +
+                                                     std::to_string(CUDART_VERSION / 1000) +
+                                                     " and check it with nvidia-smi");
+  const auto index = static_cast<int>(arguments.integer_in_range("index"));
+  if (index >= count) {
+    arguments.reject("index", "below the number of GPUs, " + std::to_string(count));
+  }
+  cuda::check_device(cudaSetDevice(index), "check the GPU with nvidia-smi");
+  cudaDeviceProp properties{};
+  cuda::check_device(cudaGetDeviceProperties(&properties, index), "check it with nvidia-smi");
+  const std::string isa =
+      "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+  cudaFuncAttributes attributes{};
+  cuda::check_device(cudaFuncGetAttributes(&attributes, cuda::mean_columns),
+                     "this build has no code for " + std::string(properties.name) + " (" + isa +
+                         "): configure it with HEARSAY_CUDA_ARCHITECTURES for it");
+  return std::make_unique<cuda::CudaKernels>(
+      isa, static_cast<Precision>(arguments.choice("precision")), properties.multiProcessorCount);
+}
+
+}  // namespace hearsay::backend

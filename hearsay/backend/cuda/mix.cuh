@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "hearsay/backend/cuda/view.cuh"
+
+/// Kernels::accumulate and the two forms of Kernels::mix.
+namespace hearsay::backend::cuda {
+
+/// y_i += a q_i, row i = blockIdx.y. The indices of a vector differ, so its entries do not meet.
+__global__ void accumulate_rows(const float* a, const View* const* views, float* y,
+                                std::size_t dim) {
+  const View view = (*views)[blockIdx.y];
+  float* row = y + blockIdx.y * dim;
+  const std::size_t n = view.dense ? dim : view.count;
+  for (std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; k < n;
+       k += std::size_t{gridDim.x} * blockDim.x) {
+    const std::size_t place = view.dense ? k : view.index[k];
+    const float value = view.dense ? view.dense[k] : view.value[k];
+    row[place] = __fmaf_rn(*a, value, row[place]);
+  }
+}
+
+/// A dense vector: d floats somewhere, or a row of the x that is being mixed.
+struct Source {
+  const float* data;
+  std::int64_t row;  ///< -1: not of x
+};
+
+/// What a receiver takes of a source: an edge's weight; or, of its own vector, c as two floats.
+struct Share {
+  Source source;
+  float weight[2];
+};
+
+/// x_i += c_i q_i + sum over i's edges of a (q_j - q_i), as in Kernels::mix.
+///
+/// A block owns blockDim.x columns of all rows. If sources are rows of x (`in_place`), it copies
+/// its columns to shared memory first, so every row is read before one is overwritten.
+/// own[i] is row i's vector and c_i; (*edges)[begin[i] .. begin[i+1]-1] are its edges.
+__global__ void mix_dense(const Share* own, const std::uint32_t* begin, const Share* const* edges,
+                          bool in_place, float* x, std::size_t rows, std::size_t dim) {
+  extern __shared__ float before[];
+  const std::size_t column = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (in_place) {
+    if (column < dim) {
+      for (std::size_t i = threadIdx.y; i < rows; i += blockDim.y) {
+        before[i * blockDim.x + threadIdx.x] = x[i * dim + column];
+      }
+    }
+    __syncthreads();
+  }
+  if (column >= dim) return;
+  const auto read = [&](const Source& source) {
+    return source.row < 0 ? source.data[column] : before[source.row * blockDim.x + threadIdx.x];
+  };
+  for (std::size_t i = threadIdx.y; i < rows; i += blockDim.y) {
+    const Share mine = own[i];
+    const float self = read(mine.source);
+    float sum = __fmaf_rn(mine.weight[1], self, __fmul_rn(mine.weight[0], self));
+    for (std::uint32_t e = begin[i]; e < begin[i + 1]; ++e) {
+      const Share edge = (*edges)[e];
+      sum = __fmaf_rn(edge.weight[0], __fsub_rn(read(edge.source), self), sum);
+    }
+    x[i * dim + column] = __fadd_rn(x[i * dim + column], sum);
+  }
+}
+
+/// The number of entries of `index` that are below `bound`.
+__device__ inline std::uint64_t count_below(const std::uint32_t* index, std::uint64_t count,
+                                            std::uint64_t bound) {
+  std::uint64_t low = 0, high = count;
+  while (low < high) {
+    const std::uint64_t middle = (low + high) / 2;
+    if (index[middle] < bound) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// A sparse vector's part in a row.
+struct Term {
+  View view;
+  float weight[2];  ///< the second is not zero for the row's own vector only
+};
+
+constexpr unsigned kTermsAtOnce = 32;
+
+/// x_i += sum over i's terms of weight * vector, for row i = blockIdx.y and the columns
+/// [blockIdx.x * width, + width), which no other block touches. One term after the other: two may
+/// hold the same index, one alone holds it once. (*terms)[begin[i] .. begin[i+1]-1] are row i's.
+__global__ void mix_sparse(const std::uint32_t* begin, const Term* const* terms, float* x,
+                           std::size_t dim, std::size_t width) {
+  __shared__ std::uint64_t range[kTermsAtOnce][2];
+  float* row = x + blockIdx.y * dim;
+  const std::uint32_t last = begin[blockIdx.y + 1];
+  for (std::uint32_t first = begin[blockIdx.y]; first < last; first += kTermsAtOnce) {
+    const unsigned count = min(kTermsAtOnce, last - first);
+    __syncthreads();
+    if (threadIdx.x < 2 * count) {
+      const View& view = (*terms)[first + threadIdx.x / 2].view;
+      const unsigned side = threadIdx.x % 2;
+      range[threadIdx.x / 2][side] =
+          count_below(view.index, view.count, (blockIdx.x + side) * std::uint64_t{width});
+    }
+    for (unsigned t = 0; t < count; ++t) {
+      __syncthreads();  // the ranges are known, and the term before has been added
+      const Term term = (*terms)[first + t];
+      for (std::uint64_t k = range[t][0] + threadIdx.x; k < range[t][1]; k += blockDim.x) {
+        float* place = row + term.view.index[k];
+        const float value = term.view.value[k];
+        float sum = __fmaf_rn(term.weight[0], value, *place);
+        if (term.weight[1] != 0) sum = __fmaf_rn(term.weight[1], value, sum);
+        *place = sum;
+      }
+    }
+  }
+}
+
+}  // namespace hearsay::backend::cuda

@@ -1,0 +1,252 @@
+#include "hearsay/backend/cuda/tape.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hearsay/backend/cuda/page.h"
+#include "hearsay/core/error.h"
+
+namespace hearsay::backend::cuda {
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw RunFailed(std::string("[cuda] ") + what + ": " + cudaGetErrorName(status) + ", " +
+                  cudaGetErrorString(status));
+}
+
+namespace {
+
+constexpr int kLanes = 8;
+constexpr std::size_t kMostGraphs = 64;
+constexpr std::size_t kMostArguments = 64;
+constexpr std::size_t kSharedByDefault = 48 << 10;  // more must be asked for, kernel by kernel
+
+enum class Step : std::uint32_t { kLaunch, kFork, kUse, kJoin };
+
+/// What stands on the tape: this, and after a launch the sizes of its arguments and their bytes,
+/// each padded with zeros to 16 bytes. Entries have no padding, so equal steps are equal bytes.
+struct Entry {
+  Step step = Step::kLaunch;
+  std::uint32_t lane = 0;       // of a fork, use or join
+  std::uint32_t arguments = 0;  // of a launch, from here on
+  std::uint32_t shared_bytes = 0;
+  const void* kernel = nullptr;
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+};
+static_assert(sizeof(Entry) == 48 && sizeof(std::size_t) == sizeof(std::uint64_t));
+
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+struct Graph {
+  std::vector<std::byte> tape;
+  cudaGraphExec_t executable = nullptr;
+  std::uint64_t last_use = 0;
+};
+
+}  // namespace
+
+struct Tape::Impl {
+  Impl() {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      check(cudaStreamCreateWithFlags(&streams[lane], cudaStreamNonBlocking), "creating a stream");
+      check(cudaEventCreateWithFlags(&events[lane], cudaEventDisableTiming), "creating an event");
+    }
+  }
+
+  ~Impl() {
+    cudaStreamSynchronize(streams[0]);
+    for (Graph& graph : graphs) cudaGraphExecDestroy(graph.executable);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      cudaEventDestroy(events[lane]);
+      cudaStreamDestroy(streams[lane]);
+    }
+  }
+
+  void append(const void* values, std::size_t bytes) {
+    const auto* begin = static_cast<const std::byte*>(values);
+    tape.insert(tape.end(), begin, begin + bytes);
+    tape.resize(padded(tape.size()));
+  }
+
+  void append(Step step, int lane) {
+    assert(lane > 0 || step == Step::kUse);
+    assert(lane < kLanes);
+    const Entry entry{.step = step, .lane = static_cast<std::uint32_t>(lane)};
+    append(&entry, sizeof entry);
+  }
+
+  void wait_for(int lane, int other) {
+    check(cudaEventRecord(events[other], streams[other]), "recording an event");
+    check(cudaStreamWaitEvent(streams[lane], events[other]), "joining streams");
+  }
+
+  /// Play the tape into the streams, which are being captured.
+  void play() {
+    int lane = 0;
+    for (const std::byte* at = tape.data(); at < tape.data() + tape.size();) {
+      Entry entry;
+      std::memcpy(&entry, at, sizeof entry);
+      at += sizeof entry;
+      const int other = static_cast<int>(entry.lane);
+      switch (entry.step) {
+        case Step::kFork:
+          wait_for(other, 0);
+          break;
+        case Step::kUse:
+          lane = other;
+          break;
+        case Step::kJoin:
+          wait_for(0, other);
+          break;
+        case Step::kLaunch: {
+          const auto* sizes = reinterpret_cast<const std::uint64_t*>(at);
+          at += padded(entry.arguments * sizeof *sizes);
+          void* pointers[kMostArguments];
+          for (std::uint32_t k = 0; k < entry.arguments; ++k) {
+            pointers[k] = const_cast<std::byte*>(at);  // cudaLaunchKernel reads only
+            at += padded(sizes[k]);
+          }
+          check(cudaLaunchKernel(entry.kernel, {entry.grid[0], entry.grid[1], entry.grid[2]},
+                                 {entry.block[0], entry.block[1], entry.block[2]}, pointers,
+                                 entry.shared_bytes, streams[lane]),
+                "capturing a launch");
+        }
+      }
+    }
+  }
+
+  cudaGraphExec_t capture() {
+    check(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal),
+          "beginning a capture");
+    cudaGraph_t graph = nullptr;
+    try {
+      play();
+    } catch (...) {
+      cudaStreamEndCapture(streams[0], &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      throw;
+    }
+    check(cudaStreamEndCapture(streams[0], &graph), "ending a capture");
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+    cudaGraphDestroy(graph);
+    check(status, "making a graph");
+    ++captures;
+    return executable;
+  }
+
+  /// The graph of the tape. A round's graphs come one after the other as they did last time, so
+  /// the search begins behind the last one; others mostly differ in length.
+  Graph& find() {
+    for (std::size_t k = 1; k <= graphs.size(); ++k) {
+      const std::size_t place = (last + k) % graphs.size();
+      if (graphs[place].tape != tape) continue;
+      last = place;
+      return graphs[place];
+    }
+    cudaGraphExec_t executable = capture();
+    if (graphs.size() < kMostGraphs) {
+      last = graphs.size();
+      graphs.emplace_back();
+    } else {
+      last = static_cast<std::size_t>(std::ranges::min_element(graphs, {}, &Graph::last_use) -
+                                      graphs.begin());
+      // A graph may still run: destroying it waits for nothing, and it finishes.
+      cudaGraphExecDestroy(graphs[last].executable);
+    }
+    graphs[last] = {tape, executable, 0};
+    return graphs[last];
+  }
+
+  cudaStream_t streams[kLanes] = {};
+  cudaEvent_t events[kLanes] = {};
+  Page page;
+  std::vector<std::byte> tape;
+  bool forked[kLanes] = {};
+  bool launched = false;
+  std::vector<Graph> graphs;
+  std::size_t last = 0;
+  std::uint64_t submissions = 0;
+  std::size_t captures = 0;
+  std::unordered_map<const void*, std::size_t> shared_of;  // what was asked for beyond the default
+};
+
+Tape::Tape() : impl_(std::make_unique<Impl>()) {}
+Tape::~Tape() = default;
+
+cudaStream_t Tape::stream() const { return impl_->streams[0]; }
+std::size_t Tape::captures() const { return impl_->captures; }
+
+const void* Tape::put_bytes(const void* values, std::size_t bytes) {
+  return impl_->page.put(values, bytes);
+}
+
+const void* Tape::put_list_bytes(const void* values, std::size_t bytes) {
+  return impl_->page.put_list(values, bytes);
+}
+
+void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                  const void* const* arguments, const std::size_t* sizes, std::size_t count) {
+  assert(count <= kMostArguments);
+  if (shared_bytes > kSharedByDefault && impl_->shared_of[kernel] < shared_bytes) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)),
+          "asking for shared memory");
+    impl_->shared_of[kernel] = shared_bytes;
+  }
+  const Entry entry{.arguments = static_cast<std::uint32_t>(count),
+                    .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
+                    .kernel = kernel,
+                    .grid = {grid.x, grid.y, grid.z},
+                    .block = {block.x, block.y, block.z}};
+  impl_->append(&entry, sizeof entry);
+  impl_->append(sizes, count * sizeof *sizes);
+  for (std::size_t k = 0; k < count; ++k) impl_->append(arguments[k], sizes[k]);
+  impl_->launched = true;
+}
+
+void Tape::fork(int lane) {
+  impl_->append(Step::kFork, lane);
+  impl_->forked[lane] = true;
+}
+
+void Tape::use(int lane) {
+  assert(lane == 0 || impl_->forked[lane]);
+  impl_->append(Step::kUse, lane);
+}
+
+void Tape::join(int lane) {
+  assert(impl_->forked[lane]);
+  impl_->append(Step::kJoin, lane);
+  impl_->forked[lane] = false;
+}
+
+void Tape::submit() {
+  for (int lane = 1; lane < kLanes; ++lane) {
+    if (impl_->forked[lane]) join(lane);
+  }
+  const bool any = std::exchange(impl_->launched, false);
+  if (any) {
+    // Captured first: if that fails, nothing of this submission reaches the device.
+    Graph& graph = impl_->find();
+    impl_->page.send(impl_->streams[0]);
+    graph.last_use = ++impl_->submissions;
+    check(cudaGraphLaunch(graph.executable, impl_->streams[0]), "launching a graph");
+  } else {
+    impl_->page.forget();
+  }
+  impl_->tape.clear();
+}
+
+void Tape::synchronize() {
+  submit();
+  check(cudaStreamSynchronize(impl_->streams[0]), "running on the device");
+}
+
+}  // namespace hearsay::backend::cuda
