@@ -62,7 +62,7 @@ __global__ void map(Formula f, const float* x, float* y, std::size_t n) {
 }
 
 /// z_i = x_i / u_i for rows of `dim` entries, row i = blockIdx.y.
-__global__ void divide_rows(const float* x, const float* u, float* z, std::size_t dim) {
+__global__ void divide_rows(const float* u, const float* x, float* z, std::size_t dim) {
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (k >= dim) return;
   const std::size_t place = blockIdx.y * dim + k;
