@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/bank.h"
 #include "engine/gpu.h"
 
@@ -103,10 +105,16 @@ std::vector<Case> cases() {
 class GpuClassifier : public GpuTest, public ::testing::WithParamInterface<Case> {};
 
 /// Each round both are at the same model, so that errors are of one gradient, some 20 layers deep.
+///
+/// Most gradients agree to rounding. But where a value lies within rounding of a relu's kink, its
+/// whole gradient is there or not: on the host alone, moving ResNet-20's model by 1e-7 of itself
+/// changes 33 of 40 such gradients by at most 2e-6, and the others by 2e-4 to 4e-3. So the median
+/// is held to rounding, and each gradient to what a few such values may do.
 TEST_P(GpuClassifier, HasTheGradientsOfTheHostFor20Rounds) {
   Bank host(GetParam().data, GetParam().options);
   GpuBank device(GetParam().data, GetParam().options);
   EXPECT_EQ(device.download(device.x), host.x) << "the models before the first round";
+  std::vector<double> errors;
   for (std::uint32_t round = 0; round < 20; ++round) {
     device.place(host.x);
     host.gradients(round);
@@ -115,11 +123,14 @@ TEST_P(GpuClassifier, HasTheGradientsOfTheHostFor20Rounds) {
     for (std::size_t i = 0; i < host.rows(); ++i) {
       const auto found = std::span(g).subspan(i * host.dim(), host.dim());
       const auto expected = std::span<const float>(host.g).subspan(i * host.dim(), host.dim());
-      EXPECT_LE(relative(found, expected), 1e-3) << "round " << round << ", row " << i;
-      EXPECT_NEAR(losses[i], host.losses[i], 1e-4 * host.losses[i]) << round << ", " << i;
+      errors.push_back(relative(found, expected));
+      EXPECT_LE(errors.back(), 2e-2) << "round " << round << ", row " << i;
+      EXPECT_NEAR(losses[i], host.losses[i], 1e-5 * host.losses[i]) << round << ", " << i;
     }
     for (std::size_t k = 0; k < host.x.size(); ++k) host.x[k] -= 0.05f * host.g[k];
   }
+  std::ranges::sort(errors);
+  EXPECT_LE(errors[errors.size() / 2], 2e-5);
   for (std::size_t i = 0; i < host.rows(); ++i) {
     EXPECT_LE(relative(device->buffers(i), host->buffers(i)), 1e-4) << "statistics of row " << i;
   }
