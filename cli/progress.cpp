@@ -32,7 +32,7 @@ std::string figures(const train::Metrics& m) {
 
 class Progress : public train::Observer {
  public:
-  explicit Progress(ProgressStyle style) : style_(style) {}
+  explicit Progress(ProgressStyle style) : style_(std::move(style)) {}
   ~Progress() override { wipe(); }
 
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
@@ -46,17 +46,17 @@ class Progress : public train::Observer {
     first_round_ = simulation.round();
     if (!style_.lines) return;
     const auto& text = [&](const char* key) -> const std::string& { return config.text(key); };
-    fmt::print("{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", simulation.peers(),
-               text("graph"), simulation.graph().second_modulus, text("algorithm"),
-               text("compressor"));
+    fmt::print("{}{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
+               simulation.peers(), text("graph"), simulation.graph().second_modulus,
+               text("algorithm"), text("compressor"));
     const std::uint32_t last = simulation.algorithm().final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
     const auto unless_none = [&](const char* key) {
       return text(key) == "none" ? "" : ", " + text(key);
     };
-    fmt::print("{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
-               text("data"), unless_none("partition"), unless_none("augment"), unless_none("model"),
-               simulation.layout().dim(), text("optimizer"), text("lr"),
+    fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
+               style_.label, text("data"), unless_none("partition"), unless_none("augment"),
+               unless_none("model"), simulation.layout().dim(), text("optimizer"), text("lr"),
                simulation.algorithm().averaging_rate(), simulation.training_rounds(), final_rounds);
   }
 
@@ -64,7 +64,7 @@ class Progress : public train::Observer {
     if (!style_.lines) return;
     wipe();
     const int width = static_cast<int>(fmt::formatted_size("{}", simulation.total_rounds()));
-    fmt::print("round {:>{}}  {}\n", m.round, width, figures(m));
+    fmt::print("{}round {:>{}}  {}\n", style_.label, m.round, width, figures(m));
     std::fflush(stdout);
   }
 
@@ -102,7 +102,7 @@ class Progress : public train::Observer {
 }  // namespace
 
 std::unique_ptr<train::Observer> make_progress(ProgressStyle style) {
-  return std::make_unique<Progress>(style);
+  return std::make_unique<Progress>(std::move(style));
 }
 
 }  // namespace hearsay::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "hearsay/train/run.h"
 
@@ -10,6 +11,7 @@ namespace hearsay::cli {
 /// nothing. It stops if a signal asks (stop.h).
 struct ProgressStyle {
   bool lines = false, bar = false;
+  std::string label = {};  ///< before every line, where several runs go on at once
 };
 std::unique_ptr<train::Observer> make_progress(ProgressStyle style);
 

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/several.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page.h"
@@ -25,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string config_file, out, resume;
+  std::vector<std::string> config_files;
+  std::string out, resume;
   bool quiet = false;
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
@@ -55,13 +57,14 @@ std::string shell_word(const std::string& path) {
   return word + "'";
 }
 
-train::Config read_config(const Options& options) {
+/// The settings of `file` (none if that is empty) and of the command line.
+train::Config read_config(const Options& options, const std::string& file) {
   train::Config config;
-  if (!options.config_file.empty()) {
-    if (!fs::is_regular_file(options.config_file)) {
-      throw InvalidArgument(fmt::format("[train] there is no file '{}'", options.config_file));
+  if (!file.empty()) {
+    if (!fs::is_regular_file(file)) {
+      throw InvalidArgument(fmt::format("[train] there is no file '{}'", file));
     }
-    config.read_toml(train::read_file(options.config_file), options.config_file);
+    config.read_toml(train::read_file(file), file);
   }
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) config.set(key, value);
@@ -80,7 +83,7 @@ std::uint64_t threads_to_resume_with(const Options& options) {
     throw InvalidArgument(fmt::format(
         "[train] --resume takes its settings from {}/config.toml; drop --{}", options.resume, key));
   }
-  if (!options.config_file.empty() || !options.out.empty()) {
+  if (!options.config_files.empty() || !options.out.empty()) {
     throw InvalidArgument("[train] --resume DIR goes on in DIR; drop the config file and --out");
   }
   train::Config check;
@@ -105,7 +108,7 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   return true;
 }
 
-int train_command(const Options& options) {
+int train_one(const Options& options) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
   fs::path out;
   train::Outcome outcome;
@@ -119,7 +122,8 @@ int train_command(const Options& options) {
       out = options.resume;
       outcome = train::resume(out, threads, *observer);
     } else {
-      const train::Config config = train::resolve(read_config(options));
+      const std::string file = options.config_files.empty() ? "" : options.config_files.front();
+      const train::Config config = train::resolve(read_config(options, file));
       out = options.out;
       outcome = run_anew(config, out, *observer);
     }
@@ -141,6 +145,15 @@ int train_command(const Options& options) {
   return kStopped;
 }
 
+int train_command(const Options& options) {
+  if (options.config_files.size() < 2 || !options.resume.empty()) return train_one(options);
+  std::vector<NamedConfig> configs;
+  for (const std::string& file : options.config_files) {
+    configs.push_back({fs::path(file).stem().string(), train::resolve(read_config(options, file))});
+  }
+  return train_several(configs, options.out, options.quiet);
+}
+
 }  // namespace
 
 Action add_train(CLI::App& app) {
@@ -150,8 +163,11 @@ Action add_train(CLI::App& app) {
   const auto not_empty = [](const std::string& value) {
     return std::string(value.empty() ? "must not be empty" : "");
   };
-  command->add_option("config", options->config_file, "TOML file; its keys are the long options")
-      ->type_name("CONFIG.toml");
+  command
+      ->add_option("config", options->config_files,
+                   "TOML file; its keys are the long options. Several: a run each, side by side "
+                   "where a GPU can, into DIR/NAME of --out DIR")
+      ->type_name("CONFIG.toml...");
   for (const train::Option& option : train::options()) {
     const std::string key(option.key);
     const bool told = option.fallback == "auto" || option.fallback == "none" ||

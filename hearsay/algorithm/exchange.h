@@ -10,15 +10,19 @@
 
 namespace hearsay::algorithm {
 
-/// One vector a peer of the bank, as its receivers will decode it, and what that costs.
-struct Payload {
-  std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
-  /// Lengths of their codes: room from Kernels::results. Empty: all are `fixed_bytes` long.
+/// How long the codes of a bank's vectors are.
+struct Lengths {
+  /// Bytes a row: room from Kernels::results. Empty: all codes are `fixed_bytes` long.
   std::span<const std::uint64_t> bytes{};
   std::uint64_t fixed_bytes = 0;
-  std::size_t paper_bytes = 0;  ///< the length of a code as the seed papers count it
+  std::size_t paper_bytes = 0;  ///< of one code, as the seed papers count it
 
   std::uint64_t length(std::size_t row) const { return bytes.empty() ? fixed_bytes : bytes[row]; }
+};
+
+/// One vector a peer of the bank, as its receivers will decode it, and what that costs.
+struct Payload : Lengths {
+  std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
 };
 
 /// What the peers of a bank say in one round. The views stay valid until the algorithm has mixed.

@@ -104,6 +104,12 @@ class Kernels {
   /// launch of a captured graph if the same calls were made before, whatever numbers they carried.
   virtual void submit() {}
 
+  /// What is asked from now on belongs to that lane: it begins after all that was asked of lane 0
+  /// before, and may overlap with what other lanes do, so calls on different side lanes must not
+  /// touch the same blocks. `use_lane(0)` begins after all of them, as does what follows `submit`
+  /// or `synchronize`. A device that does one thing at a time ignores it.
+  virtual void use_lane(std::size_t /*lane*/) {}
+
   /// `submit`, and wait until all of it has happened. Throws RunFailed if the device failed.
   virtual void synchronize() = 0;
 

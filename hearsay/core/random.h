@@ -51,7 +51,7 @@ class Random {
   }
 
   /// The index-th word of the stream; does not move the cursor.
-  std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
+  constexpr std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
 
   /// The word under the cursor, which then moves on.
   std::uint32_t next();

@@ -18,6 +18,7 @@ class None final : public Augmentation {
             std::size_t /*slot*/, std::span<float> out) const override {
     read_sample(dataset, from, i, out);
   }
+  Recipe recipe() const override { return {}; }
 };
 
 constexpr Parameter kCropFlip[] = {

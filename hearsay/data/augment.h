@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -15,6 +16,16 @@ namespace hearsay::data {
 /// column, each (scale / deviation[c]) p + (-mean[c] / deviation[c]), evaluated in that form. Of
 /// an image stored with a margin, the centre.
 void read_sample(const Dataset& dataset, const Samples& from, std::size_t i, std::span<float> out);
+
+/// What an augmentation does, in numbers, for devices that do it themselves: see the rows below.
+struct Recipe {
+  enum class Kind { kNone, kCropFlip, kResizedCrop };
+  Kind kind = Kind::kNone;
+  std::int64_t padding = 0;
+  double scale = 1;
+  bool flip = false;
+  bool operator==(const Recipe&) const = default;
+};
 
 /// A random change of training images that leaves their class alone.
 ///
@@ -35,6 +46,8 @@ class Augmentation {
   /// at random; `slot` is its place in the batch.
   virtual void read(const Dataset& dataset, const Samples& from, std::size_t i,
                     const Random& random, std::size_t slot, std::span<float> out) const = 0;
+
+  virtual Recipe recipe() const = 0;
 };
 
 /// One row of the registry.

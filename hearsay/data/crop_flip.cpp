@@ -69,6 +69,10 @@ class CropFlip final : public Augmentation {
     });
   }
 
+  Recipe recipe() const override {
+    return {.kind = Recipe::Kind::kCropFlip, .padding = padding_, .flip = flip_};
+  }
+
  private:
   /// Uniform in -padding .. padding.
   std::int64_t shift(std::uint32_t word) const {

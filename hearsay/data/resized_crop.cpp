@@ -60,6 +60,10 @@ class ResizedCrop final : public Augmentation {
     }
   }
 
+  Recipe recipe() const override {
+    return {.kind = Recipe::Kind::kResizedCrop, .scale = scale_, .flip = flip_};
+  }
+
  private:
   Box draw(std::span<const std::uint32_t> words, std::size_t height, std::size_t width) const {
     const auto place = [&](std::size_t word, std::size_t room) {

@@ -7,6 +7,17 @@
 
 namespace hearsay::engine {
 
+std::vector<std::uint32_t> order_of_pass(std::uint64_t seed, std::uint32_t peer, std::uint64_t pass,
+                                         std::size_t samples) {
+  Random random(seed, Purpose::kShuffle, peer, static_cast<std::uint32_t>(pass));
+  std::vector<std::uint32_t> order(samples);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::size_t left = samples; left > 1; --left) {
+    std::swap(order[left - 1], order[random.below(left)]);
+  }
+  return order;
+}
+
 Batches::Batches(std::uint64_t seed, std::size_t first, std::size_t rows, std::size_t samples,
                  std::size_t batch)
     : seed_(seed), first_(first), samples_(samples), batch_(batch), passes_(rows) {}
@@ -17,13 +28,8 @@ void Batches::read(std::size_t i, std::uint32_t round, std::span<std::uint32_t> 
     const std::uint64_t place = std::uint64_t{round} * batch_ + k;
     if (pass.number != place / samples_) {
       pass.number = place / samples_;
-      Random random(seed_, Purpose::kShuffle, static_cast<std::uint32_t>(first_ + i),
-                    static_cast<std::uint32_t>(pass.number));
-      pass.order.resize(samples_);
-      std::iota(pass.order.begin(), pass.order.end(), 0u);
-      for (std::size_t left = samples_; left > 1; --left) {
-        std::swap(pass.order[left - 1], pass.order[random.below(left)]);
-      }
+      pass.order =
+          order_of_pass(seed_, static_cast<std::uint32_t>(first_ + i), pass.number, samples_);
     }
     indices[k] = pass.order[place % samples_];
   }

@@ -7,6 +7,11 @@
 
 namespace hearsay::engine {
 
+/// The order in which a peer reads its `samples` in a pass: a permutation of 0 .. samples - 1,
+/// drawn from the stream (seed, kShuffle, peer, pass).
+std::vector<std::uint32_t> order_of_pass(std::uint64_t seed, std::uint32_t peer, std::uint64_t pass,
+                                         std::size_t samples);
+
 /// Which samples each peer reads in which round.
 ///
 /// A peer passes over its samples again and again, each pass in a new random order, and round t

@@ -1,19 +1,16 @@
 #include "hearsay/train/evaluation.h"
 
-#include "hearsay/backend/device.h"
-#include "hearsay/core/thread_pool.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/train/durable_file.h"
+#include "hearsay/train/machine.h"
 #include "hearsay/train/safetensors.h"
-#include "hearsay/train/simulation.h"
 
 namespace hearsay::train {
 
 namespace fs = std::filesystem;
 
 Evaluation evaluate_file(const fs::path& file, const Config& config) {
-  ThreadPool pool(thread_count(config.count("threads")));
-  const auto kernels = backend::make_kernels(config.text("device"), pool);
+  Machine machine(config);
   // On a dataset one peer that holds everything; what a closed-form problem is depends on the
   // number of peers.
   const bool dataset = config.text("model") != "none";
@@ -22,8 +19,8 @@ Evaluation evaluate_file(const fs::path& file, const Config& config) {
                                                    .first = 0,
                                                    .rows = 1,
                                                    .seed = config.count("seed"),
-                                                   .pool = pool,
-                                                   .kernels = *kernels,
+                                                   .pool = machine.pool(),
+                                                   .kernels = machine.kernels(),
                                                    .model = config.text("model"),
                                                    .partition = "iid",
                                                    .augment = "none",

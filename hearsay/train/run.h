@@ -39,6 +39,11 @@ class DirectoryTaken : public InvalidArgument {
   using InvalidArgument::InvalidArgument;
 };
 
+DirectoryTaken directory_taken(const std::filesystem::path& out);
+
+/// Throws InvalidArgument if `out` holds a run (DirectoryTaken) or remains of one.
+void check_free(const std::filesystem::path& out);
+
 /// Train as `config` says (resolved), into the directory `out`, which gets
 ///
 ///   config.toml     the resolved settings

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <thread>
 
 #include <fmt/format.h>
 
-#include "hearsay/backend/device.h"
-#include "hearsay/compress/message.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/engine/objectives.h"
@@ -60,13 +57,13 @@ graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t
 
 }  // namespace
 
-std::size_t thread_count(std::uint64_t wanted) {
-  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
-}
+Simulation::Simulation(const Config& config)
+    : Simulation(config, std::make_shared<Machine>(config)) {}
 
-Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("threads"))) {
+Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
+    : machine_(std::move(machine)), kernels_(machine_->kernels()) {
+  ThreadPool& pool = machine_->pool();
   const std::uint64_t seed = config.count("seed");
-  kernels_ = backend::make_kernels(config.text("device"), pool_);
   schedule_ = graph::make_schedule(config.text("graph"), {config.count("peers"), seed});
   const std::size_t n = schedule_->peers();
   facts_ = graph::facts_of(*schedule_);
@@ -76,16 +73,17 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
                                                    .first = 0,
                                                    .rows = n,
                                                    .seed = seed,
-                                                   .pool = pool_,
-                                                   .kernels = *kernels_,
+                                                   .pool = pool,
+                                                   .kernels = kernels_,
                                                    .model = config.text("model"),
                                                    .partition = config.text("partition"),
                                                    .augment = config.text("augment"),
                                                    .validation = config.fraction("validation"),
                                                    .batch = config.count("batch")});
-  optimizer_ = make_optimizer(config.text("optimizer"), *kernels_, n, layout().dim());
+  optimizer_ = make_optimizer(config.text("optimizer"), kernels_, n, layout().dim());
   rate_ = make_learning_rate(config.text("lr"));
-  link_ = std::make_unique<Link>(config.text("link"), n, seed);
+  accounts_ = std::make_unique<Accounts>(Link(config.text("link"), n, seed), *schedule_,
+                                         rounds_per_epoch(), layout().dim());
   algorithm::check_fit(config.text("algorithm"),
                        {.graph_spec = config.text("graph"),
                         .graph = facts_,
@@ -96,19 +94,18 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
                         .linear_optimizer = optimizer_->linear(),
                         .optimizer_has_momentum = optimizer_->has_momentum(),
                         .constant_rate = is_constant(*rate_),
-                        .lossy_links = link_->loss() > 0});
-  bank_compressor_ = std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), *kernels_,
-                                                                 pool_, seed, 0);
+                        .lossy_links = accounts_->link().loss() > 0});
+  bank_compressor_ =
+      std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), kernels_, pool, seed, 0);
   algorithm_ = algorithm::make_algorithm(
-      config.text("algorithm"), {.kernels = *kernels_,
+      config.text("algorithm"), {.kernels = kernels_,
                                  .layout = layout(),
                                  .compressor = *bank_compressor_,
                                  .topk_keep = compress::topk_keep(config.text("compressor")),
                                  .graph = facts_,
                                  .peers = n,
                                  .rows = n});
-  gradient_ = kernels_->allocate(n, layout().dim());
-  losses_.assign(n, 0.0);
+  gradient_ = kernels_.allocate(n, layout().dim());
   training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
                                                 : config.count("epochs") * rounds_per_epoch();
   constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
@@ -122,13 +119,18 @@ Simulation::Simulation(const Config& config) : pool_(thread_count(config.count("
   algorithm_->start();
 }
 
-Simulation::~Simulation() = default;
+Simulation::~Simulation() {
+  try {
+    machine_->settle();         // the machine may live on, and its notes are about this
+  } catch (const RunFailed&) {  // of the device: whoever uses it next is told
+  }
+}
 
 void Simulation::start_from(const std::string& init) {
   SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
   if (saved.buffers.empty()) saved.buffers = objective_->estimate_buffers(saved.parameters);
   for (std::size_t i = 0; i < peers(); ++i) {
-    kernels_->upload(saved.parameters, algorithm_->initial(), i);
+    kernels_.upload(saved.parameters, algorithm_->initial(), i);
     if (!saved.buffers.empty()) objective_->set_buffers(i, saved.buffers);
   }
 }
@@ -138,96 +140,113 @@ std::uint64_t Simulation::total_rounds() const {
 }
 
 void Simulation::run_round(bool measure_mass) {
-  const std::uint64_t epoch = round_ / rounds_per_epoch();
+  if (const auto request = begin_round(measure_mass))
+    objective_->gradients_together({&*request, 1});
+  kernels_.submit();
+  end_round();
+  machine_->end_round();
+  accounts_->check();
+}
+
+std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass) {
+  accounts_->check();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const auto index = static_cast<std::uint32_t>(round_);
   const bool last_phase = round_ >= training_rounds_;
   const double lr = rate_->at(static_cast<double>(round_) / rounds_an_epoch,
                               static_cast<double>(training_rounds_) / rounds_an_epoch);
-  const Plan plan = algorithm_->plan({.index = index,
-                                      .phase = schedule_->phase(round_, epoch),
-                                      .lr = last_phase ? 0.0f : static_cast<float>(lr),
-                                      .last_phase = last_phase});
-  meter_.reset();
-  kernels_->set_meter(measure_mass ? &meter_ : nullptr);
-
+  plan_ = algorithm_->plan({.index = index,
+                            .phase = schedule_->phase(round_, round_ / rounds_per_epoch()),
+                            .lr = last_phase ? 0.0f : static_cast<float>(lr),
+                            .last_phase = last_phase});
+  measure_mass_ = measure_mass;
   outbox_ = {};
-  const bool gossips = plan.talk == Plan::Talk::kGossip;
-  if (gossips && plan.send_first) algorithm_->emit(outbox_);
-  if (plan.gradient) {
-    objective_->gradients(index, algorithm_->point(), gradient_, losses_);
-    for (std::size_t i = 0; i < peers(); ++i) {
-      if (std::isfinite(losses_[i])) continue;
-      throw RunFailed(
-          fmt::format("[train] the loss of peer {} is {} in round {}; lower --lr or the "
-                      "averaging rate eta",
-                      i, std::abs(losses_[i]), round_));
-    }
-    loss_sum_ += std::accumulate(losses_.begin(), losses_.end(), 0.0);
-    ++loss_rounds_;
-    optimizer_->direction(algorithm_->numerator(), gradient_);
-    check_finite(gradient_, "step");
-    algorithm_->step(gradient_);
-    link_->compute(index);
-  } else {
+  if (plan_.talk == Plan::Talk::kGossip && plan_.send_first) emit();
+  if (!plan_.gradient) {
     objective_->observe(index, algorithm_->point());
+    return {};
   }
-  if (gossips) {
-    if (!plan.send_first) algorithm_->emit(outbox_);
-    gossip(plan);
-  } else if (plan.talk == Plan::Talk::kGlobal) {
-    algorithm::LocalCollective everybody(*kernels_);
-    algorithm_->average(everybody, losses_);
-    const std::size_t bytes = 4 * layout().dim();
-    traffic_.global_bytes += 2 * (peers() - 1) * bytes;
-    link_->global(bytes);
-  }
-  ++round_;
-  if (measure_mass) mass_drift_ = std::max(mass_drift_, meter_.drift());
-  constexpr std::uint64_t kRoundsBetweenChecks = 16;
-  if (round_ % kRoundsBetweenChecks == 0) check_finite();
+  const std::span<double> losses = kernels_.results<double>(peers());
+  machine_->note([this, round = round_, losses] { accounts_->gradient(round, losses); });
+  return engine::GradientRequest{.objective = objective_.get(),
+                                 .round = index,
+                                 .at = algorithm_->point(),
+                                 .out = gradient_,
+                                 .losses = losses};
 }
 
-void Simulation::gossip(const Plan& plan) {
+void Simulation::end_round() {
+  meter_.reset();
+  kernels_.set_meter(measure_mass_ ? &meter_ : nullptr);
+  if (plan_.gradient) step();
+  if (plan_.talk == Plan::Talk::kGossip) {
+    if (!plan_.send_first) emit();
+    gossip();
+  } else if (plan_.talk == Plan::Talk::kGlobal) {
+    average();
+  }
+  kernels_.set_meter(nullptr);
+  if (measure_mass_) accounts_->drift(meter_.drift());
+  ++round_;
+  constexpr std::uint64_t kRoundsBetweenChecks = 16;
+  if (round_ % kRoundsBetweenChecks == 0) {
+    machine_->note([this, rounds = round_, norms = norms_of(algorithm_->point())] {
+      accounts_->models(rounds, norms);
+    });
+  }
+}
+
+void Simulation::step() {
+  optimizer_->direction(algorithm_->numerator(), gradient_);
+  machine_->note(
+      [this, round = round_, norms = norms_of(gradient_)] { accounts_->step(round, norms); });
+  // Where that costs nothing, what is not finite is not sent.
+  if (kernels_.lag() == 1 || plan_.reads_losses) settle();
+  algorithm_->step(gradient_);
+}
+
+void Simulation::emit() {
+  algorithm_->emit(outbox_);
+  std::vector<algorithm::Lengths> lengths(outbox_.payloads.begin(), outbox_.payloads.end());
+  machine_->note([this, vectors = std::move(lengths)] { accounts_->emitted(vectors); });
+}
+
+void Simulation::gossip() {
   const graph::Weights& weights = schedule_->at(round_, round_ / rounds_per_epoch());
   const auto index = static_cast<std::uint32_t>(round_);
   algorithm::Delivered arrives;
-  if (link_->loss() > 0) {
-    arrives = [&](const graph::Edge& edge) { return link_->arrives(edge, index); };
+  if (accounts_->link().loss() > 0) {
+    arrives = [&](const graph::Edge& edge) { return accounts_->link().arrives(edge, index); };
   }
   algorithm::deliver(weights, outbox_, algorithm_->push_sum(), arrives, exchange_);
-
-  // A message is sent whether or not it arrives.
-  std::vector<std::size_t> bytes(peers(), 0);
-  for (const algorithm::Payload& payload : outbox_.payloads) {
-    for (std::size_t i = 0; i < peers(); ++i)
-      bytes[i] += compress::kHeaderBytes + payload.length(i);
-  }
-  const std::size_t vectors = outbox_.payloads.size();
-  for (std::size_t i = 0; i < peers(); ++i) traffic_.bytes += weights.out_of(i).size() * bytes[i];
-  const std::uint64_t edges = weights.edge_count();
-  traffic_.edge_rounds += edges;
-  traffic_.messages += edges * vectors;
-  for (const algorithm::Payload& payload : outbox_.payloads) {
-    traffic_.paper_bytes += edges * payload.paper_bytes;
-  }
-  link_->gossip(weights, bytes, plan.send_first);
   algorithm_->mix(exchange_);
+  machine_->note([this, round = round_, send_first = plan_.send_first] {
+    accounts_->gossip(round, send_first);
+  });
 }
 
-void Simulation::check_finite() const { check_finite(algorithm_->point(), "model"); }
+void Simulation::average() {
+  algorithm::LocalCollective everybody(kernels_);
+  const auto losses = accounts_->losses();
+  algorithm_->average(everybody, plan_.reads_losses ? losses : losses.first(0));
+  machine_->note([this] { accounts_->global(); });
+}
 
-void Simulation::check_finite(backend::ConstBlock rows, std::string_view what) const {
-  const std::span<double> norms = kernels_->results<double>(peers());
-  kernels_->squared_norms(rows, norms);
-  kernels_->synchronize();
-  for (std::size_t i = 0; i < peers(); ++i) {
-    if (std::isfinite(norms[i])) continue;
-    throw RunFailed(
-        fmt::format("[train] the {} of peer {} is not finite in round {}; lower --lr "
-                    "or the averaging rate eta",
-                    what, i, round_));
-  }
+std::span<double> Simulation::norms_of(backend::ConstBlock rows) const {
+  const std::span<double> norms = kernels_.results<double>(peers());
+  kernels_.squared_norms(rows, norms);
+  return norms;
+}
+
+void Simulation::settle() const {
+  machine_->settle();
+  accounts_->check();
+}
+
+void Simulation::check_finite() const {
+  machine_->note(
+      [this, norms = norms_of(algorithm_->point())] { accounts_->models(round_, norms); });
+  settle();
 }
 
 std::string Simulation::graph_sha256() const {
@@ -244,7 +263,7 @@ std::string Simulation::graph_sha256() const {
 
 std::vector<float> Simulation::model(std::size_t peer) const {
   std::vector<float> copy(layout().dim());
-  kernels_->download(algorithm_->point(), peer, copy);
+  kernels_.download(algorithm_->point(), peer, copy);
   return copy;
 }
 
@@ -252,7 +271,7 @@ std::vector<float> Simulation::average_model() const {
   std::vector<double> sum(layout().dim(), 0.0);
   std::vector<float> mean(layout().dim());
   for (std::size_t i = 0; i < peers(); ++i) {
-    kernels_->download(algorithm_->point(), i, mean);
+    kernels_.download(algorithm_->point(), i, mean);
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(mean[k]);
   }
   for (std::size_t k = 0; k < sum.size(); ++k) {
@@ -275,10 +294,7 @@ Metrics Simulation::evaluate() {
   m.round = round_;
   m.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
   m.lr = rate_->at(m.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
-  if (loss_rounds_ > 0) train_loss_ = loss_sum_ / (count * static_cast<double>(loss_rounds_));
-  m.train_loss = train_loss_;
-  loss_sum_ = 0;
-  loss_rounds_ = 0;
+  m.train_loss = accounts_->take_train_loss();
   m.loss_of_average = of_average.loss;
   m.accuracy_of_average = of_average.accuracy;
   m.distance_of_average = of_average.distance_to_optimum;
@@ -298,28 +314,19 @@ Metrics Simulation::evaluate() {
     m.accuracy_max = *std::ranges::max_element(m.accuracy);
   }
   m.divergence_per_dim = m.divergence / static_cast<double>(layout().dim());
-  m.traffic = traffic_;
-  m.mass_drift = mass_drift_;
+  m.traffic = traffic();
+  m.mass_drift = accounts_->mass_drift();
   if (const auto u = algorithm_->push_sum(); !u.empty()) {
     m.push_sum_min = *std::ranges::min_element(u);
     m.push_sum_max = *std::ranges::max_element(u);
   }
-  if (link_->simulated()) m.simulated_seconds = link_->seconds();
+  if (const Link& link = accounts_->link(); link.simulated()) m.simulated_seconds = link.seconds();
   return m;
 }
 
 void Simulation::state(backend::StateList& list) {
   list.scalar("round", round_);
-  list.scalar("loss_sum", loss_sum_);
-  list.scalar("loss_rounds", loss_rounds_);
-  list.scalar("train_loss", train_loss_);
-  list.scalar("mass_drift", mass_drift_);
-  list.scalar("messages", traffic_.messages);
-  list.scalar("edge_rounds", traffic_.edge_rounds);
-  list.scalar("bytes", traffic_.bytes);
-  list.scalar("paper_bytes", traffic_.paper_bytes);
-  list.scalar("global_bytes", traffic_.global_bytes);
-  link_->state(list);
+  accounts_->state(list);
   objective_->state(list);
   algorithm_->state(list);
   optimizer_->state(list);

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hearsay/backend/device.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/version.h"
 
@@ -20,6 +22,14 @@ std::string models_sha256(const Simulation& simulation) {
     sha.update(model.data(), model.size() * sizeof(float));
   }
   return sha.finish_hex();
+}
+
+/// Of products in networks: what the device's spec says, where it has a choice.
+std::string precision_of(std::string_view device) {
+  const auto& entry = find_entry(backend::device_registry(), device, "device");
+  const bool chosen = std::ranges::any_of(
+      entry.parameters, [](const Parameter& parameter) { return parameter.key == "precision"; });
+  return chosen ? Arguments(device, entry.parameters).text("precision") : "fp32";
 }
 
 std::uint64_t peak_rss_bytes() {
@@ -78,6 +88,7 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["peak_rss_bytes"] = peak_rss_bytes();
   s["device"] = simulation.kernels().device();
   s["isa"] = simulation.kernels().isa();
+  s["precision"] = precision_of(config.text("device"));
   s["threads"] = simulation.threads();
   if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;

@@ -11,15 +11,17 @@ namespace hearsay::engine {
 /// nothing is mapped, and only copies and kernels know where their floats are.
 class FarKernels : public backend::Kernels {
  public:
-  explicit FarKernels(ThreadPool& pool) : near_(backend::make_cpu_kernels(pool)) {}
+  /// `far` = 0 leaves the memory where it is, for kernels that differ in something else.
+  explicit FarKernels(ThreadPool& pool, std::intptr_t far = std::intptr_t{1} << 62)
+      : near_(backend::make_cpu_kernels(pool)), far_(far) {}
 
   std::string device() const override { return "far"; }
   std::string isa() const override { return near_->isa(); }
-  bool on_host() const override { return false; }
+  bool on_host() const override { return far_ == 0; }
 
   backend::Array allocate(std::size_t rows, std::size_t dim) override {
     auto array = std::make_shared<backend::Array>(near_->allocate(rows, dim));
-    return {moved(array->block().data, kFar), rows, dim, [array](float*) {}};
+    return {moved(array->block().data, far_), rows, dim, [array](float*) {}};
   }
   void synchronize() override { near_->synchronize(); }
   void download(backend::ConstBlock from, std::size_t row, std::span<float> to) override {
@@ -66,23 +68,24 @@ class FarKernels : public backend::Kernels {
   }
 
  private:
-  static constexpr std::intptr_t kFar = std::intptr_t{1} << 62;  // not an address of any program
-
   template <class Float>
   static Float* moved(Float* data, std::intptr_t by) {
     return reinterpret_cast<Float*>(reinterpret_cast<std::intptr_t>(data) + by);
   }
   template <class Float>
-  static backend::BasicBlock<Float> near(backend::BasicBlock<Float> far) {
-    return {moved(far.data, -kFar), far.rows, far.dim};
+  backend::BasicBlock<Float> near(backend::BasicBlock<Float> far) const {
+    return {moved(far.data, -far_), far.rows, far.dim};
   }
-  static std::vector<backend::VectorView> near(std::span<const backend::VectorView> far) {
+  std::vector<backend::VectorView> near(std::span<const backend::VectorView> far) const {
     std::vector<backend::VectorView> views(far.begin(), far.end());
-    for (backend::VectorView& view : views) view.dense = moved(view.dense, -kFar);
+    for (backend::VectorView& view : views) {
+      if (view.dense != nullptr) view.dense = moved(view.dense, -far_);
+    }
     return views;
   }
 
   std::unique_ptr<backend::Kernels> near_;
+  std::intptr_t far_;  ///< from the floats to the addresses of blocks
 };
 
 }  // namespace hearsay::engine

@@ -4,27 +4,12 @@
 
 #include "engine/run_plan.h"
 #include "golden/golden_file.h"
+#include "golden/zoo.h"
 #include "hearsay/engine/plan.h"
 #include "hearsay/model/models.h"
 
 namespace hearsay::model {
 namespace {
-
-/// golden.py's network of what the models lack.
-Network make_zoo(Shape input) {
-  Network net(input);
-  Value x = net.add("a", Conv2d{.out = 16, .padding = 1}, {net.input()});
-  x = net.add("b", GroupNorm{}, {x});
-  x = net.add("gelu", Gelu{}, {x});
-  x = net.add("c", Conv2d{.out = 32, .stride = 2, .padding = 1, .groups = 4}, {x});
-  x = net.add("d", RangeEvoNorm{}, {x});
-  x = net.add("pool", AveragePool{.kernel = 3, .stride = 2, .padding = 1}, {x});
-  x = net.add("e", LayerNorm{}, {x});
-  x = net.add("three", Add{}, {net.add("two", Add{}, {x, x}), x});
-  x = net.add("hard", HardSigmoid{}, {x});
-  net.add("f", Linear{.out = 10}, {net.add("flatten", Flatten{}, {x})});
-  return net;
-}
 
 class Golden : public ::testing::TestWithParam<const char*> {
  protected:

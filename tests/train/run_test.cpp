@@ -317,6 +317,7 @@ TEST(Summary, HoldsEveryStableName) {
                           "peak_rss_bytes",
                           "device",
                           "isa",
+                          "precision",
                           "seed",
                           "config_hash",
                           "models_sha256",

@@ -5,13 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "hearsay/core/error.h"
-#include "hearsay/engine/cpu/fuse.h"
 #include "hearsay/engine/cpu/onednn.h"
 #include "hearsay/engine/cpu/step.h"
 #include "hearsay/engine/cpu/storage.h"
+#include "hearsay/engine/fuse.h"
 
 namespace hearsay::engine {
 
@@ -32,9 +29,9 @@ class CpuPlan final : public Plan {
  public:
   CpuPlan(const Network& net, std::size_t batch) : batch_(batch) {
     const OneThread one_thread;
-    check_all_values_are_read(net);
+    const std::vector<Fused> steps = fuse(net);
     lay_out(net);
-    for (const Fused& step : fuse(net)) add_step(net, step);
+    for (const Fused& step : steps) add_step(net, step);
     logits_ = &storage_[net.operations().size() - 1];
     assert(logits_->shape.pixels() == 1);
     if (logits_->tiles.block != logits_->shape.channels) {
@@ -87,19 +84,6 @@ class CpuPlan final : public Plan {
   }
 
  private:
-  static void check_all_values_are_read(const Network& net) {
-    const auto& operations = net.operations();
-    std::vector<bool> read(operations.size(), false);
-    read.back() = true;  // by the loss
-    for (const Operation& op : operations) {
-      for (Value input : op.inputs) read[input] = true;
-    }
-    const auto unread = std::ranges::find(read, false) - read.begin();
-    if (unread == std::ssize(read)) return;
-    throw InvalidArgument(fmt::format("[model] nothing reads what {} makes; leave it out",
-                                      operations[static_cast<std::size_t>(unread)].name));
-  }
-
   /// Give every value its tensor. Images and vectors are plain; all else lies in oneDNN's blocks.
   void lay_out(const Network& net) {
     const auto& operations = net.operations();

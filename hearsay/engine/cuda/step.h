@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "hearsay/backend/cuda/context.h"
+#include "hearsay/engine/cuda/stream_key.h"
 #include "hearsay/engine/cuda/tensor.h"
 #include "hearsay/model/network.h"
 
@@ -18,12 +19,14 @@ struct Call {
   float* const* new_buffers = nullptr;       ///< [peer], updated in training
   float* const* gradient = nullptr;          ///< [peer] -> d floats, every one is written
   const float* momentum = nullptr;           ///< one: of running statistics
-  const std::uint32_t* dropout_keys =
-      nullptr;  ///< Philox: see dropout.cu; null: nothing is dropped
+  const StreamKey* dropout_keys = nullptr;   ///< [peer]; null: nothing is dropped
   bool training = false;
 };
 
 /// One operation of a network (with those fused into it) for m peers. Tensors outlive it.
+///
+/// The tape compares the arguments of kernels byte by byte, so structs among them have no padding:
+/// flags are `unsigned`, and come in numbers that fill 8 bytes before the next address.
 class Step {
  public:
   virtual ~Step() = default;
@@ -34,10 +37,13 @@ class Step {
 };
 
 /// Where an operation's parameters and buffers lie in a model's flat arrays.
+inline constexpr std::size_t kNowhere = ~std::size_t{0};
 struct Places {
   std::size_t parameter[3] = {0, 0, 0};
   std::size_t buffer[2] = {0, 0};
 };
+
+class WeightPacker;
 
 /// What the step of one operation is made from.
 struct Site {
@@ -49,6 +55,31 @@ struct Site {
   Places places{};
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
+  WeightPacker* packer = nullptr;  ///< packs before the first step
 };
+
+/// The step of an operation of that kind.
+std::unique_ptr<Step> make_step(const model::Kind& kind, const Site& site);
+
+std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
+/// Any convolution, one thread an output, in float: for shapes that nobody hurries with, and what
+/// faster ones are tested against.
+std::unique_ptr<Step> make_plain_conv2d(const model::Conv2d&, const Site&);
+std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);
+std::unique_ptr<Step> make_batch_norm(const Site&);
+std::unique_ptr<Step> make_group_norm(const model::GroupNorm&, const Site&);
+std::unique_ptr<Step> make_layer_norm(const Site&);
+std::unique_ptr<Step> make_evo_norm(const model::EvoNorm&, const Site&);
+std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm&, const Site&);
+std::unique_ptr<Step> make_relu(const Site&);
+std::unique_ptr<Step> make_hard_sigmoid(const Site&);
+std::unique_ptr<Step> make_gelu(const Site&);
+std::unique_ptr<Step> make_add(const Site&);  ///< x + residual
+std::unique_ptr<Step> make_shortcut(const Site&);
+std::unique_ptr<Step> make_max_pool(const model::MaxPool&, const Site&);
+std::unique_ptr<Step> make_average_pool(const model::AveragePool&, const Site&);
+std::unique_ptr<Step> make_global_average_pool(const Site&);
+std::unique_ptr<Step> make_dropout(const model::Dropout&, const Site&);
+std::unique_ptr<Step> make_flatten(const Site&);
 
 }  // namespace hearsay::engine::cuda

@@ -5,7 +5,7 @@
 
 #include "hearsay/model/network.h"
 
-namespace hearsay::engine::cpu {
+namespace hearsay::engine {
 
 /// One operation with those that are done in the same pass: a following addition and relu.
 struct Fused {
@@ -16,7 +16,8 @@ struct Fused {
 };
 
 /// The steps of a network, in order. An operation is fused into the one before it if nobody else
-/// reads that one's value, and an addition only if its other term is made before.
+/// reads that one's value, and an addition only if its other term is made before. Throws
+/// InvalidArgument if nobody reads a value that is not the last.
 std::vector<Fused> fuse(const model::Network& network);
 
-}  // namespace hearsay::engine::cpu
+}  // namespace hearsay::engine

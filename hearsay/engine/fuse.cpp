@@ -1,6 +1,10 @@
-#include "hearsay/engine/cpu/fuse.h"
+#include "hearsay/engine/fuse.h"
 
-namespace hearsay::engine::cpu {
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::engine {
 
 namespace {
 
@@ -27,6 +31,11 @@ std::vector<Fused> fuse(const model::Network& network) {
   std::vector<std::vector<Value>> readers(operations.size());
   for (Value v = 0; v < operations.size(); ++v) {
     for (Value input : operations[v].inputs) readers[input].push_back(v);
+  }
+  for (Value v = 0; v + 1 < operations.size(); ++v) {
+    if (!readers[v].empty()) continue;
+    throw InvalidArgument(
+        fmt::format("[model] nothing reads what {} makes; leave it out", operations[v].name));
   }
 
   std::vector<bool> done(operations.size(), false);
@@ -64,4 +73,4 @@ std::vector<Fused> fuse(const model::Network& network) {
   return steps;
 }
 
-}  // namespace hearsay::engine::cpu
+}  // namespace hearsay::engine

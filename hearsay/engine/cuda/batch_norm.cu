@@ -1,0 +1,333 @@
+#include "hearsay/engine/cuda/channel_sums.h"
+#include "hearsay/engine/cuda/step.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::cuda::Memory;
+using backend::cuda::Tape;
+using model::BatchNorm;
+
+/// Of one peer and channel: y = relu((x - mean) scale + bias + residual), scale = weight r,
+/// r = 1 / sqrt(variance + epsilon).
+struct alignas(16) Normal {
+  float mean, scale, bias, r;
+};
+
+/// Those of W neighbouring channels.
+template <int W>
+struct Normals {
+  __device__ Normals(const Normal* normals, unsigned peer, unsigned first,
+                     const ChannelGrid& grid) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) of[k] = normals[std::size_t{peer} * grid.channels + first + k];
+  }
+  Normal of[W];
+};
+
+/// dx = scale g + slope (x - mean) + rest.
+struct alignas(8) Slope {
+  float slope, rest;
+};
+
+/// Where a call keeps the peers' arrays, and this operation's places in them.
+struct Model {
+  const float* const* parameters;
+  const float* const* buffers;
+  float* const* new_buffers;
+  float* const* gradient;
+  const float* momentum;
+  Places places;
+
+  __device__ Normal normal(unsigned peer, unsigned channel, double mean, double variance) const {
+    const double r = rsqrt(variance + BatchNorm::kEpsilon);
+    const float weight = parameters[peer][places.parameter[0] + channel];
+    return {.mean = static_cast<float>(mean),
+            .scale = static_cast<float>(static_cast<double>(weight) * r),
+            .bias = parameters[peer][places.parameter[1] + channel],
+            .r = static_cast<float>(r)};
+  }
+};
+
+// ---- Statistics ----
+
+/// x - shift and its square, the shift being the peer's first value of the channel: so the sums
+/// lose nothing where the mean is far from 0.
+template <class T, int W>
+struct MomentTerms {
+  const T* x;
+
+  struct Shift {
+    float of[W];
+  };
+  __device__ Shift begin(unsigned peer, unsigned first, const ChannelGrid& grid) const {
+    Shift shift;
+    load(x + std::size_t{peer} * grid.pixels * grid.channels + first, shift.of);
+    return shift;
+  }
+  __device__ void add(const Shift& shift, std::size_t at, float (&p)[W], float (&q)[W]) const {
+    float v[W];
+    load(x + at, v);
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      const float apart = v[k] - shift.of[k];
+      p[k] += apart;
+      q[k] = fmaf(apart, apart, q[k]);
+    }
+  }
+};
+
+/// From the sums of x - shift and of its square over `count` values: what normalises the channel;
+/// the running statistics follow.
+__device__ void finish_moments(const Model& model, unsigned peer, unsigned channel, double count,
+                               double shift, double sum, double square, Normal* normals) {
+  const double apart = sum / count;
+  const double variance = fmax(square / count - apart * apart, 0.0);
+  const double mean = shift + apart;
+  *normals = model.normal(peer, channel, mean, variance);
+  const double momentum = static_cast<double>(*model.momentum);
+  const auto follow = [&](std::size_t place, double value) {
+    float& running = model.new_buffers[peer][place + channel];
+    running = static_cast<float>((1 - momentum) * static_cast<double>(running) + momentum * value);
+  };
+  follow(model.places.buffer[0], mean);
+  follow(model.places.buffer[1], variance * count / fmax(count - 1, 1.0));
+}
+
+template <class T>
+struct MomentFinish {
+  const T* x;
+  Model model;
+  Normal* normals;
+
+  __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
+                             double square) const {
+    const float shift = to_float(x[std::size_t{peer} * grid.pixels * grid.channels + channel]);
+    finish_moments(model, peer, channel, grid.pixels, static_cast<double>(shift), sum, square,
+                   normals + std::size_t{peer} * grid.channels + channel);
+  }
+};
+
+/// In evaluation: from the running statistics.
+__global__ void read_statistics(Model model, unsigned channels, Normal* normals) {
+  const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
+  if (channel >= channels) return;
+  const float* buffers = model.buffers[peer];
+  normals[std::size_t{peer} * channels + channel] =
+      model.normal(peer, channel, static_cast<double>(buffers[model.places.buffer[0] + channel]),
+                   static_cast<double>(buffers[model.places.buffer[1] + channel]));
+}
+
+template <class T, int W>
+__global__ void __launch_bounds__(kChannelThreads)
+    normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
+              T* y) {
+  const ChannelPart<W> part(grid);
+  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
+#pragma unroll 4
+  for (unsigned p = part.begin; p < part.end; p += part.rows) {
+    const std::size_t at = part.at(grid, p);
+    float v[W], more[W] = {};
+    load(x + at, v);
+    if (residual != nullptr) load(residual + at, more);
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      v[k] = fmaf(v[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias) + more[k];
+      if (relu && v[k] < 0) v[k] = 0;
+    }
+    store(v, y + at);
+  }
+}
+
+// ---- Backward ----
+
+/// What relu let through: all (there is none), or where the output is positive. Where nothing was
+/// added to it, the output is found from the input again, which is read anyway.
+enum class Passes : std::uint64_t { kAll, kPositive, kPositiveFromInput };
+
+/// g, the gradient of what went into relu.
+template <class T, int W>
+struct Through {
+  const T* dy;
+  const T* y;
+  Passes passes;
+
+  __device__ void load_gradient(std::size_t at, const float (&x)[W], const Normals<W>& normal,
+                                float (&g)[W]) const {
+    load(dy + at, g);
+    if (passes == Passes::kAll) return;
+    float out[W];
+    if (passes == Passes::kPositive) {
+      load(y + at, out);
+    } else {
+#pragma unroll
+      for (int k = 0; k < W; ++k) {
+        out[k] = fmaf(x[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < W; ++k) g[k] = out[k] > 0 ? g[k] : 0.0f;
+  }
+};
+
+/// g and g (x - mean).
+template <class T, int W>
+struct GradientTerms {
+  const T* x;
+  Through<T, W> through;
+  const Normal* normals;
+
+  __device__ Normals<W> begin(unsigned peer, unsigned first, const ChannelGrid& grid) const {
+    return Normals<W>(normals, peer, first, grid);
+  }
+  __device__ void add(const Normals<W>& normal, std::size_t at, float (&p)[W],
+                      float (&q)[W]) const {
+    float v[W], g[W];
+    load(x + at, v);
+    through.load_gradient(at, v, normal, g);
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      p[k] += g[k];
+      q[k] = fmaf(g[k], v[k] - normal.of[k].mean, q[k]);
+    }
+  }
+};
+
+/// With S1 = sum of g and S2 = sum of g (x - mean), over M values:
+///   d weight = r S2,   d bias = S1,   dx = scale (g - S1 / M - (x - mean) r^2 S2 / M)
+struct GradientFinish {
+  Model model;
+  const Normal* normals;
+  Slope* slopes;
+
+  __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
+                             double product) const {
+    const std::size_t place = std::size_t{peer} * grid.channels + channel;
+    const double r = normals[place].r, scale = normals[place].scale;
+    float* gradient = model.gradient[peer];
+    gradient[model.places.parameter[0] + channel] = static_cast<float>(r * product);
+    gradient[model.places.parameter[1] + channel] = static_cast<float>(sum);
+    slopes[place] = {.slope = static_cast<float>(-scale * r * r * product / grid.pixels),
+                     .rest = static_cast<float>(-scale * sum / grid.pixels)};
+  }
+};
+
+/// dx and the residual's gradient, where wanted; the two may be one array, which then gets both.
+template <class T, int W>
+__global__ void __launch_bounds__(kChannelThreads)
+    pull_back(ChannelGrid grid, const T* x, Through<T, W> through, const Normal* normals,
+              const Slope* slopes, T* dx, bool add, T* residual, bool add_residual) {
+  const ChannelPart<W> part(grid);
+  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
+  Slope slope[W];
+#pragma unroll
+  for (int k = 0; k < W; ++k) {
+    slope[k] = slopes[std::size_t{blockIdx.z} * grid.channels + part.first + k];
+  }
+#pragma unroll 2
+  for (unsigned p = part.begin; p < part.end; p += part.rows) {
+    const std::size_t at = part.at(grid, p);
+    float v[W], g[W];
+    load(x + at, v);
+    through.load_gradient(at, v, normal, g);
+    if (dx != nullptr) {
+#pragma unroll
+      for (int k = 0; k < W; ++k) {
+        v[k] = fmaf(normal.of[k].scale, g[k],
+                    fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
+      }
+      store_gradient(v, add, dx + at);
+    }
+    if (residual != nullptr) store_gradient(g, add_residual, residual + at);
+  }
+}
+
+class BatchNormStep final : public Step {
+ public:
+  explicit BatchNormStep(const Site& site)
+      : site_(site), normals_(peers() * channels()), slopes_(peers() * channels()) {
+    with_width(site.precision, channels(),
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 const ChannelGrid grid(*site_.x, W);
+                 partials_ = Memory<float2>(grid.partials());
+                 tickets_ = Memory<unsigned>(grid.tickets());
+               });
+  }
+
+  void forward(Tape& tape, const Call& call) override {
+    with_width(
+        site_.precision, channels(),
+        [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+          const ChannelGrid grid(*site_.x, W);
+          const auto* x = static_cast<const T*>(site_.x->data);
+          if (call.training) {
+            tape.launch(channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
+                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
+                        MomentFinish<T>{.x = x, .model = model(call), .normals = normals_.data()},
+                        partials_.data(), tickets_.data());
+          } else {
+            tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128, 0,
+                        model(call), grid.channels, normals_.data());
+          }
+          tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, normals_.data(),
+                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
+                      site_.relu, static_cast<T*>(site_.y->data));
+        });
+  }
+
+  void backward(Tape& tape, const Call& call) override {
+    with_width(
+        site_.precision, channels(),
+        [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+          const ChannelGrid grid(*site_.x, W);
+          const auto* x = static_cast<const T*>(site_.x->data);
+          const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
+                                      .y = static_cast<const T*>(site_.y->data),
+                                      .passes = !site_.relu      ? Passes::kAll
+                                                : site_.residual ? Passes::kPositive
+                                                                 : Passes::kPositiveFromInput};
+          tape.launch(
+              channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(), kChannelThreads,
+              0, grid, GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
+              GradientFinish{
+                  .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()},
+              partials_.data(), tickets_.data());
+          const bool to_x = site_.x->wants_gradient();
+          const bool to_residual = site_.residual && site_.residual->wants_gradient();
+          if (!to_x && !to_residual) return;
+          const bool add = to_x && site_.x->adds();
+          const bool add_residual = to_residual && site_.residual->adds();
+          tape.launch(pull_back<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, through,
+                      normals_.data(), slopes_.data(), static_cast<T*>(site_.x->gradient), add,
+                      to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr,
+                      add_residual);
+        });
+  }
+
+ private:
+  std::size_t peers() const { return site_.x->peers; }
+  std::size_t channels() const { return site_.x->shape.channels; }
+  Model model(const Call& call) const {
+    return {.parameters = call.parameters,
+            .buffers = call.buffers,
+            .new_buffers = call.new_buffers,
+            .gradient = call.gradient,
+            .momentum = call.momentum,
+            .places = site_.places};
+  }
+
+  Site site_;
+  Memory<Normal> normals_;
+  Memory<Slope> slopes_;
+  Memory<float2> partials_;
+  Memory<unsigned> tickets_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_batch_norm(const Site& site) {
+  return std::make_unique<BatchNormStep>(site);
+}
+
+}  // namespace hearsay::engine::cuda

@@ -1,0 +1,139 @@
+#include "hearsay/engine/cuda/batch_reader.h"
+
+#include <cassert>
+
+#include "hearsay/engine/batches.h"
+#include "hearsay/engine/cuda/numbers.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::cuda::Tape;
+using data::Recipe;
+
+constexpr unsigned kThreads = 128;
+constexpr std::uint64_t kNoPass = ~std::uint64_t{0};
+
+/// Order k of the list goes to place places[k] of `orders`.
+__global__ void store_orders(const std::uint32_t* const* list, const std::uint32_t* const* places,
+                             unsigned samples, std::uint32_t* orders) {
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= samples) return;
+  orders[std::size_t{(*places)[blockIdx.y]} * samples + at] =
+      (*list)[std::size_t{blockIdx.y} * samples + at];
+}
+
+struct Picking {
+  unsigned batch, samples, room, kind;
+  unsigned flip, padding;
+  unsigned height, width;  ///< of stored images
+  double scale;
+};
+
+/// A number below `count` from a word of 32 bits.
+__device__ int place_of(unsigned word, unsigned count) {
+  return static_cast<int>(std::uint64_t{word} * count >> 32);
+}
+
+/// data/crop_flip.cpp
+__device__ void crop(const Picking& p, const StreamKey& key, unsigned k, Slot& slot) {
+  const auto words = key.stream(Purpose::kAugment).words(k);
+  slot.mirrored = p.flip != 0 ? words[0] >> 31 : 0;
+  slot.top = place_of(words[1], 2 * p.padding + 1) - static_cast<int>(p.padding);
+  slot.left = place_of(words[2], 2 * p.padding + 1) - static_cast<int>(p.padding);
+}
+
+/// data/resized_crop.cpp: words 2a and 2a + 1 of the slot's 32 are those of attempt a, words 20 to
+/// 22 the place and the flip.
+__device__ void draw_box(const Picking& p, const StreamKey& key, unsigned k, Slot& slot) {
+  constexpr unsigned kAttempts = 10, kBlocks = 8;
+  const std::uint64_t first = std::uint64_t{k} * kBlocks;
+  const Random random = key.stream(Purpose::kAugment);
+  const auto last = random.words(first + kAttempts / 2);
+  const double whole = static_cast<double>(p.height) * p.width;
+  slot.mirrored = p.flip != 0 ? last[2] >> 31 : 0;
+  slot.height = static_cast<int>(p.height);
+  slot.width = static_cast<int>(p.width);
+  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto four = random.words(first + attempt / 2);
+    const double u = (attempt % 2 == 0 ? four[0] : four[2]) * 0x1p-32;
+    const double v = (attempt % 2 == 0 ? four[1] : four[3]) * 0x1p-32;
+    const double area = __dmul_rn(whole, __dadd_rn(p.scale, __dmul_rn(1 - p.scale, u)));
+    const double ratio = exp((2 * v - 1) * log(4.0 / 3));
+    const long w = lround(sqrt(area * ratio)), h = lround(sqrt(area / ratio));
+    if (w == 0 || w > p.width || h == 0 || h > p.height) continue;
+    slot.height = static_cast<int>(h);
+    slot.width = static_cast<int>(w);
+    slot.top = place_of(last[0], p.height - static_cast<unsigned>(h) + 1);
+    slot.left = place_of(last[1], p.width - static_cast<unsigned>(w) + 1);
+    return;
+  }
+}
+
+/// One thread a slot: block row y is a peer.
+__global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, Picking p,
+                           Slot* slots) {
+  const unsigned k = blockIdx.x * kThreads + threadIdx.x, row = blockIdx.y;
+  if (k >= p.batch) return;
+  const StreamKey key = keys[row];
+  const std::uint64_t place = std::uint64_t{key.round} * p.batch + k, pass = place / p.samples;
+  const std::size_t order = std::size_t{row} * p.room + pass % p.room;
+  Slot slot{.sample = orders[order * p.samples + place % p.samples]};
+  if (p.kind == static_cast<unsigned>(Recipe::Kind::kCropFlip)) crop(p, key, k, slot);
+  if (p.kind == static_cast<unsigned>(Recipe::Kind::kResizedCrop)) draw_box(p, key, k, slot);
+  slots[std::size_t{row} * p.batch + k] = slot;
+}
+
+}  // namespace
+
+BatchReader::BatchReader(Parts parts, std::size_t batch, const data::Dataset& dataset,
+                         const Recipe& recipe)
+    : parts_(std::move(parts)),
+      batch_(batch),
+      samples_(parts_.front().size()),
+      room_((batch + samples_ - 1) / samples_ + 1),  // a batch may begin at any place of a pass
+      height_(static_cast<std::uint32_t>(dataset.stored_height())),
+      width_(static_cast<std::uint32_t>(dataset.stored_width())),
+      recipe_(recipe),
+      orders_(rows() * room_ * samples_),
+      there_(rows() * room_, kNoPass) {}
+
+void BatchReader::bring_passes(Tape& tape, std::span<const StreamKey> keys) {
+  std::vector<std::uint32_t> list, places;
+  for (std::size_t i = 0; i < rows(); ++i) {
+    const std::uint64_t begin = std::uint64_t{keys[i].round} * batch_;
+    for (std::uint64_t pass = begin / samples_; pass <= (begin + batch_ - 1) / samples_; ++pass) {
+      const std::size_t place = i * room_ + pass % room_;
+      if (there_[place] == pass) continue;
+      there_[place] = pass;
+      places.push_back(static_cast<std::uint32_t>(place));
+      for (std::uint32_t k : order_of_pass(keys[i].seed, keys[i].peer, pass, samples_)) {
+        list.push_back(parts_[i][k]);
+      }
+    }
+  }
+  if (places.empty()) return;
+  const dim3 grid(blocks_for(samples_, kThreads), static_cast<unsigned>(places.size()));
+  tape.launch(store_orders, grid, kThreads, 0, tape.put_list(std::span<const std::uint32_t>(list)),
+              tape.put_list(std::span<const std::uint32_t>(places)),
+              static_cast<unsigned>(samples_), orders_.data());
+}
+
+void BatchReader::pick(Tape& tape, std::span<const StreamKey> keys, Slot* slots) {
+  assert(keys.size() == rows());
+  bring_passes(tape, keys);
+  const Picking picking{.batch = static_cast<unsigned>(batch_),
+                        .samples = static_cast<unsigned>(samples_),
+                        .room = static_cast<unsigned>(room_),
+                        .kind = static_cast<unsigned>(recipe_.kind),
+                        .flip = recipe_.flip,
+                        .padding = static_cast<unsigned>(recipe_.padding),
+                        .height = height_,
+                        .width = width_,
+                        .scale = recipe_.scale};
+  tape.launch(pick_slots, dim3(blocks_for(batch_, kThreads), static_cast<unsigned>(rows())),
+              kThreads, 0, orders_.data(), tape.put(keys), picking, slots);
+}
+
+}  // namespace hearsay::engine::cuda

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hearsay/backend/cuda/memory.h"
+#include "hearsay/data/augment.h"
+#include "hearsay/engine/cuda/image_reader.h"
+#include "hearsay/engine/cuda/stream_key.h"
+
+namespace hearsay::engine::cuda {
+
+/// Which samples the peers of a bank read in which round, and how those are augmented: what
+/// batches.h and data/augment.h say, drawn on the device.
+///
+/// The orders of the passes that a round reads lie on the device; the host makes those of a new
+/// pass when a round first needs it, and the tape carries them there.
+class BatchReader {
+ public:
+  /// The samples of each row's peer, indices into the training set, as many for each.
+  using Parts = std::vector<std::span<const std::uint32_t>>;
+
+  BatchReader(Parts parts, std::size_t batch, const data::Dataset& dataset,
+              const data::Recipe& recipe);
+
+  std::size_t rows() const { return parts_.size(); }
+
+  /// Fills `slots` (device memory for rows() * batch of them) for the rounds, peers and seeds that
+  /// `keys` names, one a row. A row keeps its peer and seed.
+  void pick(backend::cuda::Tape& tape, std::span<const StreamKey> keys, Slot* slots);
+
+ private:
+  void bring_passes(backend::cuda::Tape& tape, std::span<const StreamKey> keys);
+
+  Parts parts_;
+  std::size_t batch_, samples_;
+  std::size_t room_;  ///< passes a row that are on the device at once; pass p lies at p % room_
+  std::uint32_t height_, width_;  ///< of stored images
+  data::Recipe recipe_;
+  backend::cuda::Memory<std::uint32_t> orders_;  ///< [row][room_][samples_]: indices of samples
+  std::vector<std::uint64_t> there_;             ///< which pass [row][room_] holds
+};
+
+}  // namespace hearsay::engine::cuda

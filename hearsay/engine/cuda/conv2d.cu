@@ -1,0 +1,284 @@
+#include <algorithm>
+#include <climits>
+#include <optional>
+
+#include "hearsay/engine/cuda/conv_kernels.h"
+#include "hearsay/engine/cuda/numbers.h"
+#include "hearsay/engine/cuda/weight_packer.h"
+
+namespace hearsay::engine::cuda {
+
+std::span<const ConvKernel> conv_kernels(backend::Precision precision) {
+  return precision == backend::Precision::kTf32   ? conv_kernels_tf32()
+         : precision == backend::Precision::kFp32 ? conv_kernels_fp32()
+                                                  : conv_kernels_bf16();
+}
+
+std::span<const WeightKernel> weight_kernels(backend::Precision precision) {
+  return precision == backend::Precision::kTf32   ? weight_kernels_tf32()
+         : precision == backend::Precision::kFp32 ? weight_kernels_fp32()
+                                                  : weight_kernels_bf16();
+}
+
+namespace {
+
+using backend::cuda::Memory;
+using backend::cuda::Tape;
+
+constexpr int kMostShared = 227 << 10;  // of a block, on every architecture from sm_90; sm_80: 163
+constexpr int kSideLanes = 2;           // for the gradients of weights, which nobody waits for
+
+int up(int n, int d) { return (n + d - 1) / d; }
+
+/// A kernel and the tiles it goes over a tensor in.
+template <class Kernel>
+struct Choice {
+  const Kernel* kernel = nullptr;
+  ConvGeometry geometry;
+};
+
+/// The forward kernel that wastes least: of the products it forms, counted with the channels and
+/// pixels that only fill up fragments, and with processors that go without a block.
+Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
+  Choice<ConvKernel> best;
+  double least = 0;
+  for (const ConvKernel& kernel : conv_kernels(site.precision)) {
+    if (kernel.whole != (g.in_c * entry_bytes % 16 == 0)) continue;
+    lay_tiles(g, kernel.pixels);
+    const int chunks = up(g.in_c * entry_bytes, kernel.bytes);
+    if (kernel.shared_bytes(g, chunks) > kMostShared) continue;
+    const double blocks =
+        static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * static_cast<double>(site.x->peers);
+    const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
+    const double waves = std::max(1.0, blocks / site.processors);
+    // Bytes that a fragment's products need from shared memory fall with the size of the block.
+    const double reads = 1.0 / kernel.pixels + 1.0 / kernel.out;
+    const double cost = waves * products * (1 + 16 * reads);
+    if (best.kernel == nullptr || cost < least) {
+      best = {&kernel, g};
+      least = cost;
+    }
+  }
+  return best;
+}
+
+Choice<WeightKernel> choose_for_weights(const Site& site, ConvGeometry g, int entry_bytes) {
+  Choice<WeightKernel> best;
+  double least = 0;
+  const bool whole = g.in_c * entry_bytes % 16 == 0 && g.out_c * entry_bytes % 16 == 0;
+  for (const WeightKernel& kernel : weight_kernels(site.precision)) {
+    if (kernel.whole != whole) continue;
+    lay_tiles(g, kernel.pixels);
+    if (kernel.shared_bytes(g) > kMostShared) continue;
+    const int taps = g.kernel * g.kernel;
+    // Products, and what is read for them: channels that only fill up count in both.
+    const double out = up(g.out_c, kernel.out) * kernel.out, in = up(g.in_c, kernel.in) * kernel.in;
+    const double cost = out * in * up(taps, kernel.taps) * kernel.taps *
+                            (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) *
+                            g.tiles * kernel.pixels;
+    if (best.kernel == nullptr || cost < least) {
+      best = {&kernel, g};
+      least = cost;
+    }
+  }
+  return best;
+}
+
+/// The gradient of what went into relu, in its place.
+template <class T, int W>
+__global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
+  const std::size_t at = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) * W;
+  if (at >= count) return;
+  float out[W], g[W];
+  load(y + at, out);
+  load(gradient + at, g);
+#pragma unroll
+  for (int k = 0; k < W; ++k) g[k] = out[k] > 0 ? g[k] : 0.0f;
+  store(g, gradient + at);
+}
+
+/// A convolution in one direction: its kernel, tiles and packed weights.
+class Direction {
+ public:
+  Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv, bool backward,
+            WeightPacker& packer)
+      : entry_(site.precision == backend::Precision::kBf16 ? 2 : 4),
+        choice_(choose(site, geometry, entry_)) {
+    if (choice_.kernel == nullptr) return;
+    const ConvGeometry& g = choice_.geometry;
+    chunks_ = up(g.in_c * entry_, kernel().bytes);
+    groups_ = up(g.out_c, kernel().out);
+    peer_bytes_ = static_cast<long>(groups_) * chunks_ * kernel().weight_bytes(g);
+    packed_ = Memory<char>(site.x->peers * static_cast<std::size_t>(peer_bytes_));
+    packer.add({.weight_at = static_cast<long>(site.places.parameter[0]),
+                .out = static_cast<int>(conv.out),
+                .in = static_cast<int>(site.x->shape.channels),
+                .taps = g.kernel * g.kernel,
+                .exchanged = backward,
+                .outputs_a_group = kernel().out,
+                .inputs_a_chunk = kernel().bytes / entry_,
+                .pitch_entries = kernel().pitch / entry_,
+                .groups = groups_,
+                .chunks = chunks_,
+                .packed = packed_.data(),
+                .peer_bytes = peer_bytes_});
+  }
+
+  bool possible() const { return choice_.kernel != nullptr; }
+
+  void launch(Tape& tape, ConvLaunch launch, std::size_t peers) const {
+    const ConvGeometry& g = choice_.geometry;
+    launch.geometry = g;
+    launch.weights = packed_.data();
+    launch.weights_stride = peer_bytes_;
+    launch.chunks = chunks_;
+    tape.launch(g.kernel == 3 ? kernel().launch_3x3 : kernel().launch,
+                dim3(static_cast<unsigned>(g.tiles), static_cast<unsigned>(groups_),
+                     static_cast<unsigned>(peers)),
+                static_cast<unsigned>(kernel().threads),
+                static_cast<std::size_t>(kernel().shared_bytes(g, chunks_)), launch);
+  }
+
+ private:
+  const ConvKernel& kernel() const { return *choice_.kernel; }
+
+  int entry_;
+  Choice<ConvKernel> choice_;
+  int chunks_ = 1, groups_ = 1;
+  long peer_bytes_ = 0;
+  Memory<char> packed_;
+};
+
+class Conv2dStep final : public Step {
+ public:
+  Conv2dStep(const model::Conv2d& conv, const Site& site)
+      : site_(site), bias_(conv.bias), forward_(site, geometry(conv), conv, false, *site.packer) {
+    if (!site.y->wants_gradient()) return;
+    if (site.x->wants_gradient()) backward_.emplace(site, transposed(conv), conv, true, *site.packer);
+    const int entry = site.precision == backend::Precision::kBf16 ? 2 : 4;
+    weights_ = choose_for_weights(site, geometry(conv), entry);
+    if (weights_.kernel == nullptr) return;
+    const ConvGeometry& g = weights_.geometry;
+    launch_ = {.geometry = g,
+               .x = site.x->data,
+               .slope = site.y->gradient,
+               .x_stride = static_cast<long>(site.x->per_peer()),
+               .y_stride = static_cast<long>(site.y->per_peer()),
+               .in_groups = up(g.in_c, weights_.kernel->in),
+               .tap_groups = up(g.kernel * g.kernel, weights_.kernel->taps)};
+    groups_ = up(g.out_c, weights_.kernel->out) * launch_.in_groups * launch_.tap_groups;
+    const int peers = static_cast<int>(site.x->peers);
+    launch_.splits = std::clamp(2 * site.processors / (groups_ * peers), 1, g.tiles);
+    partial_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * groups_) *
+                             static_cast<std::size_t>(weights_.kernel->floats()));
+    launch_.partial = partial_.data();
+    if (conv.bias) {
+      bias_parts_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
+      launch_.bias = bias_parts_.data();
+    }
+  }
+
+  /// Whether there are kernels for this convolution.
+  bool possible() const {
+    return forward_.possible() && (!backward_ || backward_->possible()) &&
+           (!site_.y->wants_gradient() || weights_.kernel != nullptr);
+  }
+
+  void forward(Tape& tape, const Call& call) override {
+    forward_.launch(tape,
+                    {.x = site_.x->data,
+                     .y = site_.y->data,
+                     .x_stride = static_cast<long>(site_.x->per_peer()),
+                     .y_stride = static_cast<long>(site_.y->per_peer()),
+                     .parameters = bias_ ? call.parameters : nullptr,
+                     .bias = bias_ ? static_cast<long>(site_.places.parameter[1]) : -1,
+                     .relu = site_.relu},
+                    site_.x->peers);
+  }
+
+  void backward(Tape& tape, const Call& call) override {
+    if (site_.relu) mask(tape);
+    const int lane = 1 + static_cast<int>(site_.index % kSideLanes);
+    tape.fork(lane);
+    tape.use(lane);
+    const auto peers = static_cast<unsigned>(site_.x->peers);
+    const WeightKernel& kernel = *weights_.kernel;
+    tape.launch(kernel.launch,
+                dim3(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers),
+                static_cast<unsigned>(kernel.threads),
+                static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
+    tape.launch(kernel.add,
+                dim3(static_cast<unsigned>(kernel.shares), static_cast<unsigned>(groups_), peers),
+                kAddThreads, 0, launch_, call.gradient,
+                static_cast<long>(site_.places.parameter[0]),
+                bias_ ? static_cast<long>(site_.places.parameter[1]) : -1);
+    tape.use(0);
+    if (!backward_) return;
+    backward_->launch(tape,
+                      {.x = site_.y->gradient,
+                       .y = site_.x->gradient,
+                       .x_stride = static_cast<long>(site_.y->per_peer()),
+                       .y_stride = static_cast<long>(site_.x->per_peer()),
+                       .add = site_.x->adds()},
+                      site_.x->peers);
+  }
+
+ private:
+  ConvGeometry geometry(const model::Conv2d& conv) const {
+    const model::Shape &x = site_.x->shape, &y = site_.y->shape;
+    return {.images = static_cast<int>(site_.x->batch),
+            .in_h = static_cast<int>(x.height),
+            .in_w = static_cast<int>(x.width),
+            .in_c = static_cast<int>(x.channels),
+            .out_h = static_cast<int>(y.height),
+            .out_w = static_cast<int>(y.width),
+            .out_c = static_cast<int>(y.channels),
+            .kernel = static_cast<int>(conv.kernel),
+            .stride = static_cast<int>(conv.stride),
+            .pad = static_cast<int>(conv.padding)};
+  }
+
+  /// From the output's gradient to the input's.
+  ConvGeometry transposed(const model::Conv2d& conv) const {
+    ConvGeometry g = geometry(conv);
+    std::swap(g.in_h, g.out_h);
+    std::swap(g.in_w, g.out_w);
+    std::swap(g.in_c, g.out_c);
+    g.dilation = g.stride;
+    g.stride = 1;
+    g.pad = g.kernel - 1 - g.pad;
+    return g;
+  }
+
+  void mask(Tape& tape) const {
+    const Tensor& y = *site_.y;
+    with_width(site_.precision, y.shape.channels,
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 tape.launch(mask_gradient<T, W>, blocks_for(y.size() / W, 256), 256, 0,
+                             static_cast<const T*>(y.data), static_cast<T*>(y.gradient), y.size());
+               });
+  }
+
+  Site site_;
+  bool bias_;
+  Direction forward_;
+  std::optional<Direction> backward_;
+  Choice<WeightKernel> weights_;
+  WeightLaunch launch_;
+  int groups_ = 1;
+  Memory<float> partial_, bias_parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_conv2d(const model::Conv2d& conv, const Site& site) {
+  const bool fits = conv.groups == 1 && conv.padding < conv.kernel &&
+                    site.x->per_peer() < INT_MAX && site.y->per_peer() < INT_MAX;
+  if (fits) {
+    auto step = std::make_unique<Conv2dStep>(conv, site);
+    if (step->possible()) return step;
+  }
+  return make_plain_conv2d(conv, site);
+}
+
+}  // namespace hearsay::engine::cuda

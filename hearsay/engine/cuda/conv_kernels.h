@@ -1,0 +1,91 @@
+#pragma once
+
+#include <span>
+#include <type_traits>
+
+#include "hearsay/backend/device.h"
+#include "hearsay/engine/cuda/conv_geometry.h"
+
+/// The launches that a convolution consists of, and which kernels there are to choose from.
+namespace hearsay::engine::cuda {
+
+/// y = convolution of x with packed weights (weight_packer.h), for all peers: grid (tiles of a peer,
+/// groups of output channels, peers).
+struct ConvLaunch {
+  ConvGeometry geometry;
+  const void* x = nullptr;
+  void* y = nullptr;
+  const void* weights = nullptr;
+  long x_stride = 0, y_stride = 0;  ///< entries from peer to peer
+  long weights_stride = 0;          ///< bytes from peer to peer
+  const float* const* parameters = nullptr;  ///< [peer], for the bias
+  long bias = -1;                            ///< its offset, or -1
+  float* sums = nullptr;  ///< [peer][tile][2][out_c]: of y and of y^2, or null
+  int chunks = 1;         ///< of channels
+  int relu = 0;
+  int add = 0;     ///< to what y holds
+  int unused = 0;  ///< the tape compares launches byte by byte, so there is no padding
+};
+static_assert(std::has_unique_object_representations_v<ConvLaunch>);
+
+/// The gradient with respect to the weights, in parts: grid (groups of weights, splits, peers).
+struct WeightLaunch {
+  ConvGeometry geometry;  ///< of the forward convolution
+  const void* x = nullptr;
+  const void* slope = nullptr;  ///< with respect to y
+  long x_stride = 0, y_stride = 0;
+  float* partial = nullptr;  ///< [peer][split][group][warp][fragment][lane][4]
+  float* bias = nullptr;     ///< [peer][split][out_c], or null
+  int splits = 1;            ///< groups of tiles
+  int in_groups = 1, tap_groups = 1;
+  int unused = 0;
+};
+static_assert(std::has_unique_object_representations_v<WeightLaunch>);
+
+inline constexpr int kAddThreads = 256;
+
+/// One way to compute a convolution: a block makes `pixels` x `out` values, reading `bytes` of
+/// channels at a time.
+struct ConvKernel {
+  void (*launch)(ConvLaunch);
+  void (*launch_3x3)(ConvLaunch);  ///< the same, for kernels of 3 x 3
+  int threads, pixels, out, bytes, pitch, stages;
+  bool whole;  ///< the channels must fill pieces of 16 bytes
+
+  int weight_bytes(const ConvGeometry& g) const { return g.kernel * g.kernel * out * pitch; }
+  int shared_bytes(const ConvGeometry& g, int chunks) const {
+    const int stage = weight_bytes(g) + g.patch_positions() * pitch;
+    const int sums = threads / 32 * 2 * out * 4;
+    const int all = (chunks > 1 ? stages : 1) * stage;
+    return all > sums ? all : sums;
+  }
+};
+
+/// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
+struct WeightKernel {
+  void (*launch)(WeightLaunch);
+  void (*add)(WeightLaunch, float* const*, long, long);  ///< grid (shares, groups, peers)
+  int threads, pixels, out, in, taps;
+  int shares;  ///< of a group's weights, one a warp
+  int out_pitch, in_pitch, sum_bytes;
+  bool whole;
+
+  int floats() const { return out * in * taps; }
+  int shared_bytes(const ConvGeometry& g) const {
+    const int tiles = pixels * 4 + 2 * (pixels * out_pitch + g.patch_positions() * in_pitch);
+    return tiles > sum_bytes ? tiles : sum_bytes;
+  }
+};
+
+std::span<const ConvKernel> conv_kernels(backend::Precision precision);
+std::span<const WeightKernel> weight_kernels(backend::Precision precision);
+
+// One file a precision: they take long to compile.
+std::span<const ConvKernel> conv_kernels_tf32();
+std::span<const ConvKernel> conv_kernels_fp32();
+std::span<const ConvKernel> conv_kernels_bf16();
+std::span<const WeightKernel> weight_kernels_tf32();
+std::span<const WeightKernel> weight_kernels_fp32();
+std::span<const WeightKernel> weight_kernels_bf16();
+
+}  // namespace hearsay::engine::cuda

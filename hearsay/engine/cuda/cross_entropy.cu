@@ -1,0 +1,148 @@
+#include "hearsay/engine/cuda/cross_entropy.h"
+
+#include <algorithm>
+
+#include "hearsay/engine/cuda/numbers.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::Precision;
+using backend::cuda::Tape;
+
+// A warp has a sample, its lanes the classes; a block has a peer.
+constexpr unsigned kWarp = 32;
+constexpr unsigned kMostWarps = 16;
+
+__device__ double sum_of_warp(double value) {
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+
+/// ln sum_k exp(l_k) = most + ln(sum); all lanes have all three.
+struct Softmax {
+  template <class T>
+  __device__ Softmax(const T* row, unsigned classes) {
+    const unsigned lane = threadIdx.x % kWarp;
+    most = -INFINITY;
+    best = ~0u;
+    for (unsigned k = lane; k < classes; k += kWarp) {
+      const float logit = to_float(row[k]);
+      if (best == ~0u || logit > most) most = logit, best = k;
+    }
+    for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+      const float other = __shfl_xor_sync(~0u, most, step);
+      const unsigned place = __shfl_xor_sync(~0u, best, step);
+      if (other > most || (other == most && place < best)) most = other, best = place;
+    }
+    double part = 0;
+    for (unsigned k = lane; k < classes; k += kWarp) part += exp(above(row[k]));
+    sum = sum_of_warp(part);
+  }
+
+  template <class T>
+  __device__ double above(T logit) const {
+    return static_cast<double>(to_float(logit)) - static_cast<double>(most);
+  }
+  template <class T>
+  __device__ double loss(T logit_of_label) const {
+    return log(sum) - above(logit_of_label);
+  }
+
+  float most;
+  unsigned best;  ///< the first class that has it
+  double sum;
+};
+
+/// The sum of the warps' values, in their order, for thread 0.
+__device__ double sum_of_warps(double value) {
+  __shared__ double shared[kMostWarps];
+  __syncthreads();
+  if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  double sum = 0;
+  if (threadIdx.x == 0) {
+    for (unsigned warp = 0; warp < blockDim.x / kWarp; ++warp) sum += shared[warp];
+  }
+  return sum;
+}
+
+template <class T>
+__global__ void cross_entropy_kernel(const T* logits, unsigned batch, unsigned classes,
+                                     const std::uint16_t* labels, double* const* losses,
+                                     T* gradient) {
+  const unsigned warps = blockDim.x / kWarp;
+  double loss = 0;
+  for (unsigned b = threadIdx.x / kWarp; b < batch; b += warps) {
+    const std::size_t sample = std::size_t{blockIdx.x} * batch + b;
+    const T* row = logits + sample * classes;
+    const unsigned label = labels[sample];
+    const Softmax softmax(row, classes);
+    loss += softmax.loss(row[label]);
+    for (unsigned k = threadIdx.x % kWarp; k < classes; k += kWarp) {
+      const double p = exp(softmax.above(row[k])) / softmax.sum;
+      gradient[sample * classes + k] =
+          from_float<T>(static_cast<float>((p - (k == label ? 1.0 : 0.0)) / batch));
+    }
+  }
+  loss = sum_of_warps(loss);
+  if (threadIdx.x == 0) *losses[blockIdx.x] = loss / batch;
+}
+
+template <class T>
+__global__ void judge_kernel(const T* logits, unsigned batch, unsigned classes,
+                             const std::uint16_t* labels, const Judged* judged, Verdict* totals,
+                             Verdict* const* results) {
+  const unsigned warps = blockDim.x / kWarp;
+  double loss = 0, right = 0;
+  for (unsigned b = threadIdx.x / kWarp; b < judged->count; b += warps) {
+    const std::size_t sample = std::size_t{blockIdx.x} * batch + b;
+    const T* row = logits + sample * classes;
+    const Softmax softmax(row, classes);
+    loss += softmax.loss(row[labels[sample]]);
+    right += softmax.best == labels[sample] ? 1 : 0;
+  }
+  loss = sum_of_warps(loss);
+  right = sum_of_warps(right);
+  if (threadIdx.x != 0) return;
+  Verdict total = judged->first != 0 ? Verdict{0, 0} : totals[blockIdx.x];
+  total.loss += loss;
+  total.right += right;
+  totals[blockIdx.x] = total;
+  (*results)[blockIdx.x] = total;
+}
+
+/// What both launches have: a block a peer.
+struct Launch {
+  explicit Launch(const Tensor& logits)
+      : peers(static_cast<unsigned>(logits.peers)),
+        batch(static_cast<unsigned>(logits.batch)),
+        classes(static_cast<unsigned>(logits.shape.size())),
+        threads(std::min(batch, kMostWarps) * kWarp) {}
+  unsigned peers, batch, classes, threads;
+};
+
+}  // namespace
+
+void cross_entropy(Tape& tape, Precision precision, Tensor& logits, const std::uint16_t* labels,
+                   double* const* losses) {
+  const Launch of(logits);
+  logits.contributions = 1;
+  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+    tape.launch(cross_entropy_kernel<T>, of.peers, of.threads, 0,
+                static_cast<const T*>(logits.data), of.batch, of.classes, labels, losses,
+                static_cast<T*>(logits.gradient));
+  });
+}
+
+void judge(Tape& tape, Precision precision, const Tensor& logits, const std::uint16_t* labels,
+           const Judged* judged, Verdict* totals, Verdict* const* results) {
+  const Launch of(logits);
+  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+    tape.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),
+                of.batch, of.classes, labels, judged, totals, results);
+  });
+}
+
+}  // namespace hearsay::engine::cuda

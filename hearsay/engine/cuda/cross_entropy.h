@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hearsay/backend/cuda/context.h"
+#include "hearsay/engine/cuda/tensor.h"
+
+namespace hearsay::engine::cuda {
+
+/// For every peer the mean over its samples of ln sum_k exp(l_k) - l_label, in double, to
+/// *losses[peer], which may be memory of the host; the gradient goes to that of the logits.
+/// `labels` has one a sample, `losses` is on the page.
+void cross_entropy(backend::cuda::Tape& tape, backend::Precision precision, Tensor& logits,
+                   const std::uint16_t* labels, double* const* losses);
+
+/// What samples were made of, so far.
+struct Verdict {
+  double loss;   ///< the sum of ln sum_k exp(l_k) - l_label
+  double right;  ///< whose label has the largest logit, the first of equals
+};
+
+/// How many of each peer's samples count, and whether they are the first.
+struct Judged {
+  std::uint32_t count;
+  std::uint32_t first;
+};
+
+/// Adds the first `count` samples of every peer to totals[peer], after clearing it if they are the
+/// first, and copies the total to **results + peer, memory of the host. `judged` and `results` are
+/// on the page.
+void judge(backend::cuda::Tape& tape, backend::Precision precision, const Tensor& logits,
+           const std::uint16_t* labels, const Judged* judged, Verdict* totals,
+           Verdict* const* results);
+
+}  // namespace hearsay::engine::cuda

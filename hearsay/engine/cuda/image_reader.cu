@@ -1,0 +1,145 @@
+#include "hearsay/engine/cuda/image_reader.h"
+
+#include <vector>
+
+#include "hearsay/data/pixels-inl.h"
+#include "hearsay/engine/cuda/numbers.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::Precision;
+using backend::cuda::Memory;
+using backend::cuda::Tape;
+
+constexpr unsigned kThreads = 256;
+
+struct Sizes {
+  unsigned channels, height, width, margin, slots;
+};
+
+/// One channel of a stored image as a model sees it. Two roundings, as on the CPU.
+template <class Entry>
+struct Plane {
+  const Entry* entries;
+  unsigned stride;
+  float2 normalizer;
+
+  __device__ float normalize(float p) const {
+    return __fadd_rn(__fmul_rn(normalizer.x, p), normalizer.y);
+  }
+  __device__ float operator()(int row, int column) const {
+    return normalize(static_cast<float>(entries[row * static_cast<int>(stride) + column]));
+  }
+};
+
+/// The inputs that output k of a stretched row or column is a weighted mean of: data/resize.cpp.
+struct Triangle {
+  __device__ Triangle(int inputs, int outputs, int k) {
+    const double ratio = static_cast<double>(inputs) / outputs;
+    reach = fmax(ratio, 1.0);
+    taps = min(inputs, static_cast<int>(ceil(reach)) * 2 + 1);
+    centre = __dmul_rn(k + 0.5, ratio);
+    first = static_cast<int>(
+        fmin(fmax(floor(centre - reach), 0.0), static_cast<double>(inputs - taps)));
+    for (int t = 0; t < taps; ++t) sum += raw(t);
+  }
+  __device__ double raw(int t) const {
+    return fmax(0.0, 1 - fabs(first + t + 0.5 - centre) / reach);
+  }
+  __device__ float weight(int t) const { return static_cast<float>(raw(t) / sum); }
+
+  int first, taps;
+  double reach, centre, sum = 0;
+};
+
+template <class Entry>
+__device__ float stretched(const Plane<Entry>& plane, const Slot& slot, const Triangle& down,
+                           const Triangle& across) {
+  float sum = 0;
+  for (int i = 0; i < down.taps; ++i) {
+    float row = 0;
+    for (int j = 0; j < across.taps; ++j) {
+      row += across.weight(j) * plane(slot.top + down.first + i, slot.left + across.first + j);
+    }
+    sum += down.weight(i) * row;
+  }
+  return sum;
+}
+
+/// One thread a pixel of the batch.
+template <class T, class Entry>
+__global__ void read_images(const Entry* entries, const std::uint16_t* labels,
+                            const float2* normalizers, Sizes s, const Slot* slots, T* images,
+                            std::uint16_t* labels_out) {
+  const unsigned pixels = s.height * s.width;
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= s.slots * pixels) return;
+  const Slot slot = slots[at / pixels];
+  const unsigned pixel = at % pixels;
+  if (pixel == 0) labels_out[at / pixels] = labels[slot.sample];
+
+  const int height = static_cast<int>(s.height), width = static_cast<int>(s.width);
+  const int margin = static_cast<int>(s.margin);
+  const int y = static_cast<int>(pixel / s.width), x = static_cast<int>(pixel % s.width);
+  const unsigned stride = s.width + 2 * s.margin, area = (s.height + 2 * s.margin) * stride;
+  const Entry* image = entries + std::size_t{slot.sample} * s.channels * area;
+  T* out = images + std::size_t{at} * s.channels;
+  if (slot.height > 0) {
+    const Triangle down(slot.height, height, y);
+    const Triangle across(slot.width, width, slot.mirrored != 0 ? width - 1 - x : x);
+    for (unsigned c = 0; c < s.channels; ++c) {
+      const Plane<Entry> plane{image + c * area, stride, normalizers[c]};
+      out[c] = from_float<T>(stretched(plane, slot, down, across));
+    }
+    return;
+  }
+  const int row = y + slot.top, shifted = x + slot.left;
+  const bool inside = row >= 0 && row < height && shifted >= 0 && shifted < width;
+  const int column = slot.mirrored != 0 ? width - 1 - shifted : shifted;
+  for (unsigned c = 0; c < s.channels; ++c) {
+    const Plane<Entry> plane{image + c * area, stride, normalizers[c]};
+    out[c] = from_float<T>(inside ? plane(row + margin, column + margin) : plane.normalize(0));
+  }
+}
+
+}  // namespace
+
+ImageReader::ImageReader(const data::Dataset& dataset, const data::Samples& samples)
+    : channels_(static_cast<std::uint32_t>(dataset.channels)),
+      height_(static_cast<std::uint32_t>(dataset.height)),
+      width_(static_cast<std::uint32_t>(dataset.width)),
+      margin_(static_cast<std::uint32_t>(dataset.margin)),
+      pixels_(std::span(samples.pixels)),
+      values_(std::span(samples.values)),
+      labels_(std::span(samples.labels)) {
+  std::vector<float2> normalizers;
+  for (std::size_t c = 0; c < dataset.channels; ++c) {
+    const data::Normalizer normalizer(dataset, c);
+    normalizers.push_back(make_float2(normalizer.slope, normalizer.offset));
+  }
+  normalizers_ = Memory<float2>(std::span<const float2>(normalizers));
+}
+
+void ImageReader::read(Tape& tape, Precision precision, const Slot* slots, const Tensor& images,
+                       std::uint16_t* labels) const {
+  const Sizes sizes{.channels = channels_,
+                    .height = height_,
+                    .width = width_,
+                    .margin = margin_,
+                    .slots = static_cast<unsigned>(images.peers * images.batch)};
+  const unsigned blocks = blocks_for(images.pixels(), kThreads);
+  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+    auto* out = static_cast<T*>(images.data);
+    if (values_.size() == 0) {
+      tape.launch(read_images<T, std::uint8_t>, blocks, kThreads, 0, pixels_.data(), labels_.data(),
+                  normalizers_.data(), sizes, slots, out, labels);
+    } else {
+      tape.launch(read_images<T, float>, blocks, kThreads, 0, values_.data(), labels_.data(),
+                  normalizers_.data(), sizes, slots, out, labels);
+    }
+  });
+}
+
+}  // namespace hearsay::engine::cuda

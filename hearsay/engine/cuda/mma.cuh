@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_bf16.h>
+
+namespace hearsay::engine::cuda {
+
+// One instruction each, for a warp: lane = 4 g + t with g in 0..7 and t in 0..3. A row of 32 bytes
+// is 8 floats or 16 bfloat16; a fragment of A is 16 rows of that, one of B 8 rows, and the
+// accumulator of a 16 x 8 product holds (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).
+
+__device__ inline std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// Four 8 x 16-byte matrices; lane 8 i + r gives the address of row r of matrix i.
+__device__ inline void load_matrices(std::uint32_t (&r)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address));
+}
+__device__ inline void load_matrices_transposed(std::uint32_t (&r)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address));
+}
+__device__ inline void load_two_matrices_transposed(std::uint32_t& r0, std::uint32_t& r1,
+                                                    std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+               : "=r"(r0), "=r"(r1)
+               : "r"(address));
+}
+
+/// 16 bytes of which the first `bytes` are read and the others are zeros.
+__device__ inline void copy_16_async(std::uint32_t shared, const void* global, int bytes = 16) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+               "r"(bytes));
+}
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;"); }
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
+/// The nearest float with an 11-bit significand.
+__device__ inline float round_to_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+}
+
+__device__ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                     std::uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored
+/// as; `packed` what a weight becomes for that. The tensor cores cut what tf32 has no bits for.
+struct Tf32 {
+  using Entry = float;
+  __device__ static float packed(float x) { return round_to_tf32(x); }
+  __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                  std::uint32_t b1) {
+    multiply_tf32(c, a, b0, b1);
+  }
+};
+
+/// Floats as sums of two 11-bit parts: what is left out of a product is below 2^-21 of it.
+struct Fp32 {
+  using Entry = float;
+  __device__ static float packed(float x) { return x; }
+  __device__ static std::uint32_t high(std::uint32_t x) {
+    return __float_as_uint(round_to_tf32(__uint_as_float(x)));
+  }
+  __device__ static std::uint32_t low(std::uint32_t x) {
+    return __float_as_uint(
+        round_to_tf32(__uint_as_float(x) - round_to_tf32(__uint_as_float(x))));
+  }
+  __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                  std::uint32_t b1) {
+    const std::uint32_t big[4] = {high(a[0]), high(a[1]), high(a[2]), high(a[3])};
+    const std::uint32_t small[4] = {low(a[0]), low(a[1]), low(a[2]), low(a[3])};
+    multiply_tf32(c, small, high(b0), high(b1));
+    multiply_tf32(c, big, low(b0), low(b1));
+    multiply_tf32(c, big, high(b0), high(b1));
+  }
+};
+
+struct Bf16 {
+  using Entry = __nv_bfloat16;
+  __device__ static __nv_bfloat16 packed(float x) { return __float2bfloat16_rn(x); }
+  __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                  std::uint32_t b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
+};
+
+}  // namespace hearsay::engine::cuda

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <cuda_bf16.h>
+
+#include "hearsay/backend/device.h"
+
+/// How kernels read and write the entries of tensors: as floats, whatever they are stored as.
+namespace hearsay::engine::cuda {
+
+using BFloat16 = __nv_bfloat16;
+
+__device__ inline float to_float(float x) { return x; }
+__device__ inline float to_float(BFloat16 x) { return __bfloat162float(x); }
+
+template <class T>
+__device__ T from_float(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    return __float2bfloat16_rn(x);
+  }
+}
+
+/// Entries of one access of 16 bytes.
+template <class T>
+constexpr int kWide = static_cast<int>(16 / sizeof(T));
+
+/// W neighbouring entries in one access; W > 1 is kWide<T>, and `from` a multiple of 16 bytes.
+template <int W, class T>
+__device__ void load(const T* from, float (&to)[W]) {
+  if constexpr (W == 1) {
+    to[0] = to_float(*from);
+  } else {
+    static_assert(W == kWide<T>);
+    const uint4 raw = *reinterpret_cast<const uint4*>(from);
+    const T* entries = reinterpret_cast<const T*>(&raw);
+#pragma unroll
+    for (int k = 0; k < W; ++k) to[k] = to_float(entries[k]);
+  }
+}
+
+template <int W, class T>
+__device__ void store(const float (&from)[W], T* to) {
+  if constexpr (W == 1) {
+    *to = from_float<T>(from[0]);
+  } else {
+    static_assert(W == kWide<T>);
+    uint4 raw;
+    T* entries = reinterpret_cast<T*>(&raw);
+#pragma unroll
+    for (int k = 0; k < W; ++k) entries[k] = from_float<T>(from[k]);
+    *reinterpret_cast<uint4*>(to) = raw;
+  }
+}
+
+/// A gradient: overwrites what is there, or is added to it.
+template <int W, class T>
+__device__ void store_gradient(const float (&from)[W], bool add, T* to) {
+  float sum[W];
+  if (add) load(to, sum);
+#pragma unroll
+  for (int k = 0; k < W; ++k) sum[k] = add ? sum[k] + from[k] : from[k];
+  store(sum, to);
+}
+
+template <class T>
+__device__ void store_gradient(float value, bool add, T* to) {
+  const float one[1] = {value};
+  store_gradient(one, add, to);
+}
+
+/// Calls body(std::type_identity<T>()) with the type that tensors of that precision are stored as.
+template <class Body>
+void with_storage(backend::Precision precision, const Body& body) {
+  if (precision == backend::Precision::kBf16) {
+    body(std::type_identity<BFloat16>());
+  } else {
+    body(std::type_identity<float>());
+  }
+}
+
+/// Calls body(std::type_identity<T>(), std::integral_constant<int, W>()): W is the widest access
+/// with which runs of `run` entries can be read.
+template <class Body>
+void with_width(backend::Precision precision, std::size_t run, const Body& body) {
+  with_storage(precision, [&]<class T>(std::type_identity<T> type) {
+    if (run % kWide<T> == 0) {
+      body(type, std::integral_constant<int, kWide<T>>());
+    } else {
+      body(type, std::integral_constant<int, 1>());
+    }
+  });
+}
+
+/// Blocks of `threads` for `count` pieces of work, one a thread.
+inline unsigned blocks_for(std::size_t count, unsigned threads) {
+  return static_cast<unsigned>((count + threads - 1) / threads);
+}
+
+}  // namespace hearsay::engine::cuda

@@ -1,0 +1,116 @@
+#include "hearsay/engine/cuda/plan.h"
+
+#include <cassert>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/engine/cuda/cross_entropy.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::Precision;
+using backend::cuda::Context;
+using backend::cuda::Memory;
+using model::Network;
+
+std::size_t entry_bytes(Precision precision) {
+  return precision == Precision::kBf16 ? 2 : sizeof(float);
+}
+
+}  // namespace
+
+Plan::Plan(const Network& network, std::size_t peers, std::size_t batch, Use use, Context& context)
+    : peers_(peers),
+      batch_(batch),
+      context_(context),
+      labels_(peers * batch),
+      packer_(context.precision) {
+  assert(peers > 0 && batch > 0);
+  for (const model::Operation& operation : network.operations()) {
+    tensors_.push_back({.shape = operation.shape, .peers = peers, .batch = batch});
+    if (tensors_.back().size() > std::numeric_limits<std::int32_t>::max()) {
+      throw InvalidArgument(fmt::format(
+          "[batch] {} peers x {} samples are too many for the GPU at once: {} makes {} values, at "
+          "most 2^31 - 1 fit; use a smaller batch or fewer peers",
+          peers, batch, operation.name, tensors_.back().size()));
+    }
+  }
+  const auto allocate = [&](std::size_t size) {
+    return static_cast<void*>(memory_.emplace_back(size * entry_bytes(context.precision)).data());
+  };
+  tensors_.front().data = allocate(tensors_.front().size());
+  for (const Fused& step : fuse(network)) {
+    Tensor& made = tensors_[step.output];
+    made.data = allocate(made.size());
+    if (use == Use::kTraining) made.gradient = allocate(made.size());
+    add_step(network, step);
+  }
+  logits_ = &tensors_.back();
+}
+
+void Plan::add_step(const Network& network, const Fused& fused) {
+  const model::Operation& operation = network.operations()[fused.operation];
+  Site site{.index = fused.operation,
+            .x = &tensors_[operation.inputs[0]],
+            .y = &tensors_[fused.output],
+            .residual = fused.residual ? &tensors_[*fused.residual] : nullptr,
+            .relu = fused.relu,
+            .precision = context_.precision,
+            .processors = context_.processors,
+            .packer = &packer_};
+  for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
+    site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;
+  }
+  for (std::size_t k = 0; k < operation.buffers.size(); ++k) {
+    site.places.buffer[k] = network.buffers().segments()[operation.buffers[k]].offset;
+  }
+  steps_.push_back(make_step(operation.kind, site));
+}
+
+void Plan::forward(const Call& call) {
+  packer_.pack(context_.tape, call, peers_);
+  for (const auto& step : steps_) step->forward(context_.tape, call);
+}
+
+void Plan::gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
+                    std::span<const StreamKey> keys, std::span<float* const> gradients,
+                    std::span<double* const> losses) {
+  assert(logits_->wants_gradient());
+  backend::cuda::Tape& tape = context_.tape;
+  const Call call{.parameters = tape.put(parameters),
+                  .new_buffers = tape.put(buffers),
+                  .gradient = tape.put(gradients),
+                  .momentum = tape.put(static_cast<float>(model::BatchNorm::kMomentum)),
+                  .dropout_keys = tape.put(keys),
+                  .training = true};
+  forward(call);
+  for (Tensor& tensor : tensors_) tensor.contributions = 0;
+  cross_entropy(tape, context_.precision, *logits_, labels_.data(), tape.put(losses));
+  for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(tape, call);
+}
+
+void Plan::logits(std::span<const float* const> parameters, std::span<const float* const> buffers) {
+  forward({.parameters = context_.tape.put(parameters), .buffers = context_.tape.put(buffers)});
+}
+
+void Plan::observe(std::span<const float* const> parameters, std::span<float* const> buffers,
+                   double momentum) {
+  forward({.parameters = context_.tape.put(parameters),
+           .new_buffers = context_.tape.put(buffers),
+           .momentum = context_.tape.put(static_cast<float>(momentum)),
+           .training = true});
+}
+
+std::size_t Plan::bytes_a_sample(const Network& network, Use use, Precision precision) {
+  std::size_t entries = network.shape(network.input()).size();
+  for (const Fused& step : fuse(network)) {
+    entries += (use == Use::kTraining ? 2 : 1) * network.shape(step.output).size();
+  }
+  return entries * entry_bytes(precision);
+}
+
+}  // namespace hearsay::engine::cuda

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+
+#include "hearsay/backend/cuda/memory.h"
+#include "hearsay/engine/cuda/extent.h"
+#include "hearsay/engine/cuda/numbers.h"
+#include "hearsay/engine/cuda/step.h"
+
+/// What norms over one sample share: a block has a sample, and sums within it in a fixed order.
+namespace hearsay::engine::cuda {
+
+constexpr unsigned kSampleThreads = 512;
+
+/// One sample's entries, row by row of channels.
+struct Sample {
+  unsigned channels, pixels;
+
+  /// Calls body(place, channel) for every entry, spread over the block's threads.
+  template <class Body>
+  __device__ void for_each(const Body& body) const {
+    const unsigned size = channels * pixels;
+    for (unsigned at = threadIdx.x; at < size; at += kSampleThreads) body(at, at % channels);
+  }
+};
+
+/// totals[n * channels + c] = the sum over the pixels of channel c of the n-th of N terms;
+/// terms(place, channel, sums) adds them to sums. For all threads of a block; `totals` is shared
+/// memory and stands after the call.
+template <int N, class Terms>
+__device__ void sum_channels(const Sample& sample, const Terms& terms, float* totals) {
+  __shared__ float shared[N][kSampleThreads];
+  const unsigned lanes = min(sample.channels, kSampleThreads), rows = kSampleThreads / lanes;
+  const unsigned lane = threadIdx.x % lanes, row = threadIdx.x / lanes;
+  for (unsigned base = 0; base < sample.channels; base += lanes) {
+    const unsigned channel = base + lane;
+    float sums[N] = {};
+    if (row < rows && channel < sample.channels) {
+      for (unsigned p = row; p < sample.pixels; p += rows) {
+        terms(p * sample.channels + channel, channel, sums);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < N; ++n) shared[n][threadIdx.x] = sums[n];
+    __syncthreads();
+    for (unsigned left = rows; left > 1;) {
+      const unsigned half = (left + 1) / 2;
+      if (row < left - half) {
+#pragma unroll
+        for (int n = 0; n < N; ++n) {
+          shared[n][threadIdx.x] += shared[n][threadIdx.x + half * lanes];
+        }
+      }
+      __syncthreads();
+      left = half;
+    }
+    if (row == 0 && channel < sample.channels) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) totals[n * sample.channels + channel] = shared[n][threadIdx.x];
+    }
+    __syncthreads();
+  }
+}
+
+/// Mean and biased variance of each of `groups` groups of channels, by two passes over the sample:
+/// finish(group, mean, variance) is called by one thread a group, and has happened for all on
+/// return. `totals` is shared memory for a float a channel, `means` for a float a group.
+template <class T, class Finish>
+__device__ void group_moments(const Sample& sample, unsigned groups, const T* x, float* totals,
+                              float* means, const Finish& finish) {
+  const unsigned members = sample.channels / groups;
+  const double count = static_cast<double>(members) * sample.pixels;
+  const auto sum_group = [&](unsigned group) {
+    double sum = 0;
+    for (unsigned k = 0; k < members; ++k) sum += static_cast<double>(totals[group * members + k]);
+    return sum / count;
+  };
+  sum_channels<1>(
+      sample, [&](unsigned at, unsigned, float(&sums)[1]) { sums[0] += to_float(x[at]); }, totals);
+  for (unsigned g = threadIdx.x; g < groups; g += kSampleThreads) {
+    means[g] = static_cast<float>(sum_group(g));
+  }
+  __syncthreads();
+  sum_channels<1>(
+      sample,
+      [&](unsigned at, unsigned channel, float(&sums)[1]) {
+        const float apart = to_float(x[at]) - means[channel / members];
+        sums[0] = fmaf(apart, apart, sums[0]);
+      },
+      totals);
+  for (unsigned g = threadIdx.x; g < groups; g += kSampleThreads) {
+    finish(g, means[g], sum_group(g));
+  }
+  __syncthreads();
+}
+
+/// gradient[peer][offsets[n] + c] = the sum over the peer's samples of part[sample][n][c].
+template <int N>
+struct Offsets {
+  std::size_t at[N];
+};
+template <int N>
+__global__ void sum_samples(const float* parts, unsigned batch, unsigned channels,
+                            Offsets<N> offsets, float* const* gradient) {
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
+  if (at >= N * channels) return;
+  double sum = 0;
+  for (unsigned b = 0; b < batch; ++b) {
+    const std::size_t sample = std::size_t{peer} * batch + b;
+    sum += static_cast<double>(parts[sample * N * channels + at]);
+  }
+  gradient[peer][offsets.at[at / channels] + at % channels] = static_cast<float>(sum);
+}
+
+}  // namespace hearsay::engine::cuda

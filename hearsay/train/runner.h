@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "hearsay/train/checkpoint.h"
+#include "hearsay/train/metrics_file.h"
+#include "hearsay/train/run.h"
+
+namespace hearsay::train {
+
+/// A run and its directory, round by round: what `run` and `resume` do, and fleets do side by side.
+///
+///   Runner runner(config, out, observer);    every check comes before the first file
+///   runner.claim();                          or restore()
+///   runner.start();
+///   while (runner.goes_on()) {
+///     ... one round of runner.simulation(), measured if runner.measures_next() ...
+///     runner.after_round(seconds);
+///   }
+///   runner.outcome()
+class Runner {
+ public:
+  /// On `machine`, or if that is null on one of its own.
+  Runner(const Config& config, std::filesystem::path out, Observer& observer,
+         std::shared_ptr<Machine> machine = nullptr);
+
+  /// Make the directory and its config.toml. Throws as `run` does if there is a run already.
+  void claim();
+  /// Go on from the newest good checkpoint, if there is one.
+  void restore();
+  void start();
+
+  /// Whether there is a round to run. If not, the run is over: finished, or stopped as its observer
+  /// asked.
+  bool goes_on();
+  bool measures_next() const { return is_evaluated(simulation_->round() + 1); }
+  Simulation& simulation() { return *simulation_; }
+  /// The round was run, in that time: evaluate, checkpoint and tell, where it is time to.
+  void after_round(double seconds);
+
+  const Outcome& outcome() const { return *outcome_; }
+
+ private:
+  bool is_evaluated(std::uint64_t round) const;
+  void evaluate();
+  void save();
+  void stop();
+  void finish();
+  Metrics figures() const;
+  void save_model(const std::string& name, const std::vector<float>& model,
+                  std::span<const float> buffers) const;
+
+  const Config config_;
+  const std::filesystem::path out_;
+  Observer& observer_;
+  std::unique_ptr<Simulation> simulation_;
+  CheckpointStore checkpoints_;
+  MetricsFile metrics_;
+  backend::StateList state_;
+  std::uint64_t metrics_bytes_ = 0;
+  double seconds_ = 0;
+  std::optional<Metrics> last_;  ///< the last line of metrics.jsonl
+  std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
+  std::optional<Outcome> outcome_;
+};
+
+}  // namespace hearsay::train

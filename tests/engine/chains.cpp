@@ -1,0 +1,180 @@
+#include "engine/chains.h"
+
+#include <ostream>
+
+namespace hearsay::model {
+
+namespace {
+
+Value conv(Network& net, const std::string& name, Value x, std::size_t out,
+           std::size_t stride = 1) {
+  return net.add(name, Conv2d{.out = out, .stride = stride, .padding = 1, .bias = false}, {x});
+}
+
+/// conv -> norm -> relu
+Chain normed(const std::string& name, Kind norm, std::size_t channels) {
+  return {name, {3, 6, 8}, [=](Network& net) {
+            Value x = conv(net, "conv", net.input(), channels);
+            x = net.add("norm", norm, {x});
+            return net.add("relu", Relu{}, {x});
+          }};
+}
+
+/// A residual block, its shortcut `shortcut(net, x)`, with the sum's terms in either order.
+Chain residual(const std::string& name, std::size_t channels, Kind norm, bool swapped,
+               Value (*shortcut)(Network&, Value), std::size_t stride) {
+  return {name, {3, 8, 6}, [=](Network& net) {
+            Value x = conv(net, "stem", net.input(), channels);
+            x = net.add("stem.norm", norm, {x});
+            x = net.add("stem.relu", Relu{}, {x});
+            Value y = conv(net, "conv1", x, stride * channels, stride);
+            y = net.add("norm1", norm, {y});
+            y = net.add("relu1", Relu{}, {y});
+            y = conv(net, "conv2", y, stride * channels);
+            y = net.add("norm2", norm, {y});
+            x = shortcut(net, x);
+            y = net.add("add", Add{}, swapped ? std::vector{x, y} : std::vector{y, x});
+            return net.add("relu", Relu{}, {y});
+          }};
+}
+
+Value keep(Network&, Value x) { return x; }
+Value option_a(Network& net, Value x) {
+  return net.add("shortcut", Shortcut{.out = 2 * net.shape(x).channels}, {x});
+}
+Value option_b(Network& net, Value x) {
+  x = net.add("shortcut.0",
+              Conv2d{.out = 2 * net.shape(x).channels, .kernel = 1, .stride = 2, .bias = false},
+              {x});
+  return net.add("shortcut.1", BatchNorm{}, {x});
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Chain& chain) { return out << chain.name; }
+
+std::vector<Chain> chains() {
+  return {
+      normed("BatchNormRelu", BatchNorm{}, 16),
+      normed("BatchNormReluOf5", BatchNorm{}, 5),
+      normed("GroupNormRelu", GroupNorm{}, 16),
+      normed("LayerNormRelu", LayerNorm{}, 16),
+      normed("EvoNormRelu", EvoNorm{}, 16),
+      normed("RangeEvoNormRelu", RangeEvoNorm{}, 16),
+      residual("Residual", 16, BatchNorm{}, false, keep, 1),
+      residual("ResidualSwapped", 16, BatchNorm{}, true, keep, 1),
+      residual("ResidualOf5", 5, BatchNorm{}, false, keep, 1),
+      residual("ResidualOfGroupNorm", 16, GroupNorm{}, false, keep, 1),
+      residual("ResidualOfEvoNorm", 16, EvoNorm{}, false, keep, 1),
+      residual("ResidualOptionA", 16, BatchNorm{}, false, option_a, 2),
+      residual("ResidualOptionAOf6", 6, BatchNorm{}, true, option_a, 2),
+      residual("ResidualOptionB", 16, BatchNorm{}, false, option_b, 2),
+      residual("ResidualOptionBSwapped", 16, BatchNorm{}, true, option_b, 2),
+      {"NormReadTwice",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         return net.add("add", Add{}, {net.add("relu", Relu{}, {x}), x});
+       }},
+      {"SumReadTwice",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv1", net.input(), 16), y = conv(net, "conv2", x, 16);
+         const Value sum = net.add("sum", Add{}, {net.add("norm", BatchNorm{}, {y}), x});
+         return net.add("add", Add{}, {net.add("relu", Relu{}, {sum}), sum});
+       }},
+      {"ReadByThree",
+       {5, 6, 6},
+       [](Network& net) {
+         const Value x = net.add("relu", Relu{}, {conv(net, "conv", net.input(), 16)});
+         const Value a = conv(net, "a", x, 16), b = net.add("b", Gelu{}, {x});
+         return net.add("add2", Add{}, {net.add("add1", Add{}, {a, b}), x});
+       }},
+      {"AddedToItself",
+       {5, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv", net.input(), 7);
+         return net.add("add", Add{}, {x, x});
+       }},
+      {"ImagesInASum",
+       {5, 4, 4},
+       [](Network& net) {
+         return net.add("add", Add{}, {conv(net, "conv", net.input(), 5), net.input()});
+       }},
+      // Of two that can be made again, one must be kept for the other.
+      {"NormOfNorm",
+       {3, 6, 6},
+       [](Network& net) {
+         Value x = net.add("bn", BatchNorm{}, {conv(net, "conv1", net.input(), 16)});
+         x = net.add("gn", GroupNorm{}, {net.add("relu", Relu{}, {x})});
+         for (const char* name : {"conv2", "conv3", "conv4"}) {
+           x = net.add(std::string(name) + ".bn", BatchNorm{}, {conv(net, name, x, 16)});
+         }
+         return x;
+       }},
+      // Terms that lie in different layouts.
+      {"VectorAndImagesInASum",
+       {10, 1, 1},
+       [](Network& net) {
+         const Value x = net.add("fc", Linear{.out = 10}, {net.input()});
+         return net.add("add", Add{}, {x, net.input()});
+       }},
+      {"ImagesAndVectorInASum",
+       {10, 1, 1},
+       [](Network& net) {
+         const Value x = net.add("fc", Linear{.out = 10}, {net.input()});
+         return net.add("add", Add{}, {net.input(), x});
+       }},
+      {"PixelAndMeanInASum",
+       {3, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("conv", Conv2d{.out = 10, .kernel = 4}, {net.input()});
+         const Value y =
+             net.add("pool", GlobalAveragePool{}, {conv(net, "conv2", net.input(), 10)});
+         return net.add("add", Add{}, {net.add("norm", GroupNorm{}, {x}), y});
+       }},
+      {"NormOfImages", {3, 4, 4}, [](Network& net) { return net.add("bn", BatchNorm{}, {0}); }},
+      {"PoolOfImages", {3, 4, 4}, [](Network& net) { return net.add("pool", MaxPool{}, {0}); }},
+      {"ReluOfImages", {3, 4, 4}, [](Network& net) { return net.add("relu", Relu{}, {0}); }},
+      {"ShortcutOfImages",
+       {3, 4, 4},
+       [](Network& net) { return net.add("shortcut", Shortcut{.out = 5}, {0}); }},
+      {"OnlyLinear", {3, 4, 4}, [](Network& net) { return net.input(); }},
+      {"ReluTwice",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("relu1", Relu{}, {conv(net, "conv", net.input(), 16)});
+         return net.add("relu2", Relu{}, {x});
+       }},
+      {"ConvReluPoolDropout",
+       {1, 8, 8},
+       [](Network& net) {
+         Value x = net.add("conv", Conv2d{.out = 6, .kernel = 5}, {net.input()});
+         x = net.add("pool", MaxPool{}, {net.add("relu", Relu{}, {x})});
+         return net.add("dropout", Dropout{.rate = 0.25}, {x});
+       }},
+      {"HiddenLayers",
+       {5, 3, 3},
+       [](Network& net) {
+         Value x = net.add("flat", Flatten{}, {net.input()});
+         x = net.add("relu1", Relu{}, {net.add("fc1", Linear{.out = 20}, {x})});
+         return net.add("relu2", Relu{}, {net.add("fc2", Linear{.out = 17}, {x})});
+       }},
+      {"NormOfHidden",
+       {20, 1, 1},
+       [](Network& net) {
+         const Value x = net.add("fc", Linear{.out = 24}, {net.input()});
+         return net.add("relu", Relu{}, {net.add("norm", LayerNorm{}, {x})});
+       }},
+  };
+}
+
+Network chain_network(const Chain& chain) {
+  Network net(chain.input);
+  Value x = chain.build(net);
+  if (net.shape(x).pixels() > 1) x = net.add("flatten", Flatten{}, {x});
+  net.add("linear", Linear{.out = 3}, {x});
+  return net;
+}
+
+}  // namespace hearsay::model

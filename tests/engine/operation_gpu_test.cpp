@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "engine/gpu.h"
+
+namespace hearsay::engine {
+namespace {
+
+constexpr std::size_t kPeers = 3;
+
+/// Every operation of a plan for several peers computes, for each with its own parameters, what the
+/// reference does in double precision.
+class GpuOperation : public GpuTest,
+                     public ::testing::WithParamInterface<
+                         std::tuple<model::OperationCase, std::size_t, std::string>> {
+ protected:
+  const std::size_t batch_ = std::get<1>(GetParam());
+  const std::string precision_ = std::get<2>(GetParam());
+  const double tolerance_ = tolerance_of(precision_);
+  const model::Network net_ = model::lens_network(std::get<0>(GetParam()));
+  const std::vector<Example> examples_ = gpu_examples(net_, kPeers, batch_, precision_);
+};
+
+TEST_P(GpuOperation, HasTheGradientOfTheReference) {
+  const auto outcomes = GpuPlan(net_, examples_, precision_).gradient();
+  for (std::uint32_t i = 0; i < kPeers; ++i) {
+    SCOPED_TRACE("peer " + std::to_string(i));
+    expect_reference(net_, examples_[i], GpuPlan::stream(i), outcomes[i], tolerance_);
+  }
+}
+
+TEST_P(GpuOperation, HasTheLogitsOfTheReferenceInEvaluation) {
+  const std::vector<float> logits = GpuPlan(net_, examples_, precision_).logits();
+  const std::size_t size = batch_ * net_.classes();
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    const Doubles expected = model::reference_logits(
+        net_, examples_[i].parameters, examples_[i].buffers, examples_[i].samples.images);
+    EXPECT_LE(distance(std::span(logits).subspan(i * size, size), expected),
+              tolerance_ * norm(expected))
+        << "peer " << i;
+  }
+}
+
+/// Nothing of a call is left for the next: not even NaN, with which the first fills the memory.
+TEST_P(GpuOperation, ForgetsWhatItComputedBefore) {
+  std::vector<Example> poison = examples_;
+  for (Example& example : poison) {
+    std::ranges::fill(example.parameters, std::numeric_limits<double>::quiet_NaN());
+    std::ranges::fill(example.samples.images, 1e30);
+  }
+  GpuPlan used(net_, poison, precision_);
+  used.gradient();
+  used.place(examples_);
+  EXPECT_EQ(used.gradient(), GpuPlan(net_, examples_, precision_).gradient());
+}
+
+TEST_P(GpuOperation, GivesAPeerTheSameAloneAndAmongOthers) {
+  const auto together = GpuPlan(net_, examples_, precision_).gradient();
+  for (std::uint32_t i = 0; i < kPeers; ++i) {
+    EXPECT_EQ(GpuPlan(net_, {examples_[i]}, precision_, i).gradient().front(), together[i])
+        << "peer " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, GpuOperation,
+                         ::testing::Combine(::testing::ValuesIn(model::operation_cases()),
+                                            ::testing::Values(1u, 3u),
+                                            ::testing::Values("fp32", "tf32", "bf16")),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name + "Batch" +
+                                  std::to_string(std::get<1>(test.param)) + std::get<2>(test.param);
+                         });
+
+/// Sizes at which blocks share a peer's pixels, and channels fill more than one slab.
+class GpuBatchNorm : public GpuTest,
+                     public ::testing::WithParamInterface<std::tuple<model::Shape, std::string>> {};
+
+TEST_P(GpuBatchNorm, SumsOverManyBlocks) {
+  const auto& [shape, precision] = GetParam();
+  model::Network net(shape);
+  model::Value x = net.add("norm", model::BatchNorm{}, {net.input()});
+  x = net.add("pool", model::GlobalAveragePool{}, {net.add("relu", model::Relu{}, {x})});
+  net.add("linear", model::Linear{.out = 3}, {x});
+  const auto examples = gpu_examples(net, 2, 5, precision);
+  const auto outcomes = GpuPlan(net, examples, precision).gradient();
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    expect_reference(net, examples[i], GpuPlan::stream(i), outcomes[i], tolerance_of(precision));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, GpuBatchNorm,
+    ::testing::Combine(::testing::Values(model::Shape{16, 32, 32}, model::Shape{7, 33, 31},
+                                         model::Shape{300, 9, 7}, model::Shape{1037, 5, 3},
+                                         model::Shape{2080, 3, 2}),
+                       ::testing::Values("fp32", "bf16")));
+
+class GpuStatistics : public GpuTest {};
+
+TEST_F(GpuStatistics, AreObservedWithTheMomentumAskedFor) {
+  const model::Network net = model::lens_network({"", {17, 4, 3}, model::BatchNorm{}});
+  const auto examples = gpu_examples(net, 2, 3, "fp32");
+  GpuPlan plan(net, examples, "fp32");
+  std::vector<Doubles> expected{examples[0].buffers, examples[1].buffers};
+  for (const double momentum : {1.0, 0.5, 0.01}) {
+    plan.observe(momentum);
+    for (std::size_t i = 0; i < 2; ++i) {
+      model::reference_observe(net, examples[i].parameters, expected[i], examples[i].samples.images,
+                               momentum);
+      EXPECT_LE(distance(plan.buffers(i), expected[i]), 1e-5 * norm(expected[i])) << momentum;
+    }
+  }
+}
+
+TEST_F(GpuStatistics, AreObservedWithoutDropout) {
+  model::Network net({5, 3, 4});
+  model::Value x = net.add("dropout", model::Dropout{}, {net.input()});
+  x = net.add("norm", model::BatchNorm{}, {x});
+  net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
+  const auto examples = gpu_examples(net, 1, 4, "fp32");
+  GpuPlan plan(net, examples, "fp32");
+  plan.observe(1);
+  Doubles expected = examples[0].buffers;
+  model::reference_observe(net, examples[0].parameters, expected, examples[0].samples.images, 1);
+  EXPECT_LE(distance(plan.buffers(0), expected), 1e-5 * norm(expected));
+}
+
+}  // namespace
+}  // namespace hearsay::engine
