@@ -89,6 +89,7 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
   }
   if (!quiet) {
     std::vector<std::string> finished;
+    finished.reserve(where.size());
     for (const fs::path& directory : where) finished.push_back(directory.string());
     fmt::print("\n{}", report::compare_runs(finished).table);
   }

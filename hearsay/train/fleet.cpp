@@ -87,6 +87,7 @@ std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
   }
 
   std::vector<FleetOutcome> outcomes;
+  outcomes.reserve(members.size());
   for (const Member& member : members) {
     outcomes.push_back(
         {member.error.empty() ? std::optional(member.runner->outcome()) : std::optional<Outcome>(),

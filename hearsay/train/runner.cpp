@@ -24,7 +24,7 @@ std::string divergence_warning(const std::optional<Metrics>& first, const Metric
         "averaging rate eta",
         key, *now, before);
   };
-  const std::string loss = worse("loss", first->loss, last.loss);
+  std::string loss = worse("loss", first->loss, last.loss);
   if (!loss.empty()) return loss;
   return worse("distance_to_optimum", first->distance_to_optimum, last.distance_to_optimum);
 }
