@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hearsay/engine/cuda/channel_sums.h"
 #include "hearsay/engine/cuda/step.h"
 
@@ -9,19 +11,15 @@ using backend::cuda::Memory;
 using backend::cuda::Tape;
 using model::BatchNorm;
 
-/// Of one peer and channel: y = relu((x - mean) scale + bias + residual), scale = weight r,
-/// r = 1 / sqrt(variance + epsilon).
-struct alignas(16) Normal {
-  float mean, scale, bias, r;
-};
-
 /// Those of W neighbouring channels.
 template <int W>
 struct Normals {
   __device__ Normals(const Normal* normals, unsigned peer, unsigned first,
-                     const ChannelGrid& grid) {
+                     const ChannelGrid& grid)
+      : Normals(normals + std::size_t{peer} * grid.channels + first) {}
+  __device__ explicit Normals(const Normal* first) {
 #pragma unroll
-    for (int k = 0; k < W; ++k) of[k] = normals[std::size_t{peer} * grid.channels + first + k];
+    for (int k = 0; k < W; ++k) of[k] = first[k];
   }
   Normal of[W];
 };
@@ -78,6 +76,18 @@ struct MomentTerms {
   }
 };
 
+/// The running statistics go on with those of `count` values.
+__device__ void follow_moments(const Model& model, unsigned peer, unsigned channel, double count,
+                               double mean, double variance) {
+  const double momentum = static_cast<double>(*model.momentum);
+  const auto follow = [&](std::size_t place, double value) {
+    float& running = model.new_buffers[peer][place + channel];
+    running = static_cast<float>((1 - momentum) * static_cast<double>(running) + momentum * value);
+  };
+  follow(model.places.buffer[0], mean);
+  follow(model.places.buffer[1], variance * count / fmax(count - 1, 1.0));
+}
+
 /// From the sums of x - shift and of its square over `count` values: what normalises the channel;
 /// the running statistics follow.
 __device__ void finish_moments(const Model& model, unsigned peer, unsigned channel, double count,
@@ -86,13 +96,7 @@ __device__ void finish_moments(const Model& model, unsigned peer, unsigned chann
   const double variance = fmax(square / count - apart * apart, 0.0);
   const double mean = shift + apart;
   *normals = model.normal(peer, channel, mean, variance);
-  const double momentum = static_cast<double>(*model.momentum);
-  const auto follow = [&](std::size_t place, double value) {
-    float& running = model.new_buffers[peer][place + channel];
-    running = static_cast<float>((1 - momentum) * static_cast<double>(running) + momentum * value);
-  };
-  follow(model.places.buffer[0], mean);
-  follow(model.places.buffer[1], variance * count / fmax(count - 1, 1.0));
+  follow_moments(model, peer, channel, count, mean, variance);
 }
 
 template <class T>
@@ -119,12 +123,10 @@ __global__ void read_statistics(Model model, unsigned channels, Normal* normals)
                    static_cast<double>(buffers[model.places.buffer[1] + channel]));
 }
 
+/// One block's pixels.
 template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
-              T* y) {
-  const ChannelPart<W> part(grid);
-  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
+__device__ void normalize_part(const ChannelGrid& grid, const ChannelPart<W>& part, const T* x,
+                               const Normals<W>& normal, const T* residual, bool relu, T* y) {
 #pragma unroll 4
   for (unsigned p = part.begin; p < part.end; p += part.rows) {
     const std::size_t at = part.at(grid, p);
@@ -138,6 +140,38 @@ __global__ void __launch_bounds__(kChannelThreads)
     }
     store(v, y + at);
   }
+}
+
+template <class T, int W>
+__global__ void __launch_bounds__(kChannelThreads)
+    normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
+              T* y) {
+  const ChannelPart<W> part(grid);
+  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
+  normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
+}
+
+/// The same where the sums of x and x^2 are there in parts: every block adds them up for itself, which
+/// takes less time than another launch; the first one of a peer keeps what comes of them.
+template <class T, int W>
+__global__ void __launch_bounds__(kChannelThreads)
+    normalize_from_sums(ChannelGrid grid, TileSums sums, Model model, const T* x, Normal* normals,
+                        const T* residual, bool relu, T* y) {
+  extern __shared__ __align__(16) Normal found[];  // one a channel of the slab
+  const ChannelPart<W> part(grid);
+  const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
+  finish_sums(sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
+              grid.channels, base, part.lanes * W,
+              [&](unsigned channel, double sum, double square) {
+                const double mean = sum / grid.pixels;
+                const double variance = fmax(square / grid.pixels - mean * mean, 0.0);
+                found[channel - base] = model.normal(peer, channel, mean, variance);
+                if (blockIdx.x != 0) return;
+                normals[std::size_t{peer} * grid.channels + channel] = found[channel - base];
+                follow_moments(model, peer, channel, grid.pixels, mean, variance);
+              });
+  const Normals<W> normal(found + (part.first - base));
+  normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
 }
 
 // ---- Backward ----
@@ -203,21 +237,61 @@ struct GradientFinish {
 
   __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
                              double product) const {
-    const std::size_t place = std::size_t{peer} * grid.channels + channel;
-    const double r = normals[place].r, scale = normals[place].scale;
+    keep(peer, channel, sum, product, grid);
+    slopes[std::size_t{peer} * grid.channels + channel] = slope(peer, channel, sum, product, grid);
+  }
+  __device__ Slope slope(unsigned peer, unsigned channel, double sum, double product,
+                         const ChannelGrid& grid) const {
+    const Normal& normal = normals[std::size_t{peer} * grid.channels + channel];
+    const double r = normal.r, scale = normal.scale;
+    return {.slope = static_cast<float>(-scale * r * r * product / grid.pixels),
+            .rest = static_cast<float>(-scale * sum / grid.pixels)};
+  }
+  __device__ void keep(unsigned peer, unsigned channel, double sum, double product,
+                       const ChannelGrid& grid) const {
+    const double r = normals[std::size_t{peer} * grid.channels + channel].r;
     float* gradient = model.gradient[peer];
     gradient[model.places.parameter[0] + channel] = static_cast<float>(r * product);
     gradient[model.places.parameter[1] + channel] = static_cast<float>(sum);
-    slopes[place] = {.slope = static_cast<float>(-scale * r * r * product / grid.pixels),
-                     .rest = static_cast<float>(-scale * sum / grid.pixels)};
   }
 };
 
-/// dx and the residual's gradient, where wanted; the two may be one array, which then gets both.
+/// Where dx and the residual's gradient go, where wanted; the two may be one array, which then gets
+/// both.
+template <class T>
+struct Targets {
+  T* dx;
+  T* residual;
+  unsigned add, add_residual;
+};
+
+/// One block's pixels; slope[k] is of the thread's k-th channel.
+template <class T, int W>
+__device__ void pull_back_part(const ChannelGrid& grid, const ChannelPart<W>& part, const T* x,
+                               const Through<T, W>& through, const Normals<W>& normal,
+                               const Slope (&slope)[W], const Targets<T>& to) {
+#pragma unroll 2
+  for (unsigned p = part.begin; p < part.end; p += part.rows) {
+    const std::size_t at = part.at(grid, p);
+    float v[W], g[W];
+    load(x + at, v);
+    through.load_gradient(at, v, normal, g);
+    if (to.dx != nullptr) {
+#pragma unroll
+      for (int k = 0; k < W; ++k) {
+        v[k] = fmaf(normal.of[k].scale, g[k],
+                    fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
+      }
+      store_gradient(v, to.add != 0, to.dx + at);
+    }
+    if (to.residual != nullptr) store_gradient(g, to.add_residual != 0, to.residual + at);
+  }
+}
+
 template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
     pull_back(ChannelGrid grid, const T* x, Through<T, W> through, const Normal* normals,
-              const Slope* slopes, T* dx, bool add, T* residual, bool add_residual) {
+              const Slope* slopes, Targets<T> to) {
   const ChannelPart<W> part(grid);
   const Normals<W> normal(normals, blockIdx.z, part.first, grid);
   Slope slope[W];
@@ -225,22 +299,28 @@ __global__ void __launch_bounds__(kChannelThreads)
   for (int k = 0; k < W; ++k) {
     slope[k] = slopes[std::size_t{blockIdx.z} * grid.channels + part.first + k];
   }
-#pragma unroll 2
-  for (unsigned p = part.begin; p < part.end; p += part.rows) {
-    const std::size_t at = part.at(grid, p);
-    float v[W], g[W];
-    load(x + at, v);
-    through.load_gradient(at, v, normal, g);
-    if (dx != nullptr) {
+  pull_back_part<T, W>(grid, part, x, through, normal, slope, to);
+}
+
+/// The same where the sums are there in parts, as in normalize_from_sums.
+template <class T, int W>
+__global__ void __launch_bounds__(kChannelThreads)
+    pull_back_from_sums(ChannelGrid grid, TileSums sums, GradientFinish finish, const T* x,
+                        Through<T, W> through, Targets<T> to) {
+  extern __shared__ __align__(16) Slope slopes[];  // one a channel of the slab
+  const ChannelPart<W> part(grid);
+  const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
+  finish_sums(sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
+              grid.channels, base, part.lanes * W,
+              [&](unsigned channel, double sum, double product) {
+                slopes[channel - base] = finish.slope(peer, channel, sum, product, grid);
+                if (blockIdx.x == 0) finish.keep(peer, channel, sum, product, grid);
+              });
+  const Normals<W> normal(finish.normals, peer, part.first, grid);
+  Slope slope[W];
 #pragma unroll
-      for (int k = 0; k < W; ++k) {
-        v[k] = fmaf(normal.of[k].scale, g[k],
-                    fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
-      }
-      store_gradient(v, add, dx + at);
-    }
-    if (residual != nullptr) store_gradient(g, add_residual, residual + at);
-  }
+  for (int k = 0; k < W; ++k) slope[k] = slopes[part.first - base + k];
+  pull_back_part<T, W>(grid, part, x, through, normal, slope, to);
 }
 
 class BatchNormStep final : public Step {
@@ -253,6 +333,11 @@ class BatchNormStep final : public Step {
                  partials_ = Memory<float2>(grid.partials());
                  tickets_ = Memory<unsigned>(grid.tickets());
                });
+    site.x->wants_moments = true;
+    site.y->norm = {.x = site.x->data,
+                    .normals = normals_.data(),
+                    .relu = site.relu,
+                    .residual = site.residual != nullptr};
   }
 
   void forward(Tape& tape, const Call& call) override {
@@ -261,6 +346,15 @@ class BatchNormStep final : public Step {
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
           const ChannelGrid grid(*site_.x, W);
           const auto* x = static_cast<const T*>(site_.x->data);
+          const T* residual =
+              site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
+          auto* y = static_cast<T*>(site_.y->data);
+          if (call.training && site_.x->moments.parts != nullptr) {
+            tape.launch(normalize_from_sums<T, W>, grid.blocks(), kChannelThreads,
+                        slab_bytes<Normal, W>(), grid, site_.x->moments, model(call), x,
+                        normals_.data(), residual, site_.relu, y);
+            return;
+          }
           if (call.training) {
             tape.launch(channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
                         kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
@@ -271,8 +365,7 @@ class BatchNormStep final : public Step {
                         model(call), grid.channels, normals_.data());
           }
           tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, normals_.data(),
-                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
-                      site_.relu, static_cast<T*>(site_.y->data));
+                      residual, site_.relu, y);
         });
   }
 
@@ -287,27 +380,39 @@ class BatchNormStep final : public Step {
                                       .passes = !site_.relu      ? Passes::kAll
                                                 : site_.residual ? Passes::kPositive
                                                                  : Passes::kPositiveFromInput};
-          tape.launch(
-              channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(), kChannelThreads,
-              0, grid, GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
-              GradientFinish{
-                  .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()},
-              partials_.data(), tickets_.data());
           const bool to_x = site_.x->wants_gradient();
           const bool to_residual = site_.residual && site_.residual->wants_gradient();
+          const Targets<T> to{
+              .dx = to_x ? static_cast<T*>(site_.x->gradient) : nullptr,
+              .residual = to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr,
+              .add = to_x && site_.x->adds(),
+              .add_residual = to_residual && site_.residual->adds()};
+          const GradientFinish finish{
+              .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()};
+          if (const TileSums sums = site_.y->gradient_sums; sums.parts != nullptr) {
+            // What relu stopped is gone from dy already.
+            tape.launch(pull_back_from_sums<T, W>, grid.blocks(), kChannelThreads,
+                        slab_bytes<Slope, W>(), grid, sums, finish, x,
+                        Through<T, W>{.dy = through.dy, .y = nullptr, .passes = Passes::kAll}, to);
+            return;
+          }
+          tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
+                      kChannelThreads, 0, grid,
+                      GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
+                      finish, partials_.data(), tickets_.data());
           if (!to_x && !to_residual) return;
-          const bool add = to_x && site_.x->adds();
-          const bool add_residual = to_residual && site_.residual->adds();
           tape.launch(pull_back<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, through,
-                      normals_.data(), slopes_.data(), static_cast<T*>(site_.x->gradient), add,
-                      to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr,
-                      add_residual);
+                      normals_.data(), slopes_.data(), to);
         });
   }
 
  private:
   std::size_t peers() const { return site_.x->peers; }
   std::size_t channels() const { return site_.x->shape.channels; }
+  template <class Value, int W>
+  std::size_t slab_bytes() const {
+    return std::min<std::size_t>(channels(), std::size_t{kChannelThreads} * W) * sizeof(Value);
+  }
   Model model(const Call& call) const {
     return {.parameters = call.parameters,
             .buffers = call.buffers,

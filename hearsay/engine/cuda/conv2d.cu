@@ -27,6 +27,7 @@ using backend::cuda::Tape;
 
 constexpr int kMostShared = 227 << 10;  // of a block, on every architecture from sm_90; sm_80: 163
 constexpr int kSideLanes = 2;           // for the gradients of weights, which nobody waits for
+constexpr int kUsualPeers = 4;  // what sizes are chosen for: a peer's bits must not depend on others
 
 int up(int n, int d) { return (n + d - 1) / d; }
 
@@ -47,8 +48,7 @@ Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
     lay_tiles(g, kernel.pixels);
     const int chunks = up(g.in_c * entry_bytes, kernel.bytes);
     if (kernel.shared_bytes(g, chunks) > kMostShared) continue;
-    const double blocks =
-        static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * static_cast<double>(site.x->peers);
+    const double blocks = static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
     // Bytes that a fragment's products need from shared memory fall with the size of the block.
@@ -126,6 +126,19 @@ class Direction {
 
   bool possible() const { return choice_.kernel != nullptr; }
 
+  /// Whether a launch can sum up what it writes, for each channel.
+  bool can_sum() const { return choice_.geometry.out_c % kernel().out == 0; }
+
+  /// Lets `launch` do so; the sums stand where this says.
+  TileSums sum(ConvLaunch& launch, std::size_t peers) {
+    const ConvGeometry& g = choice_.geometry;
+    if (sums_.size() == 0) {
+      sums_ = Memory<float2>(peers * static_cast<std::size_t>(g.tiles * g.out_c));
+    }
+    launch.sums = sums_.data();
+    return {sums_.data(), static_cast<unsigned long>(g.tiles)};
+  }
+
   void launch(Tape& tape, ConvLaunch launch, std::size_t peers) const {
     const ConvGeometry& g = choice_.geometry;
     launch.geometry = g;
@@ -147,6 +160,7 @@ class Direction {
   int chunks_ = 1, groups_ = 1;
   long peer_bytes_ = 0;
   Memory<char> packed_;
+  Memory<float2> sums_;
 };
 
 class Conv2dStep final : public Step {
@@ -159,16 +173,15 @@ class Conv2dStep final : public Step {
     weights_ = choose_for_weights(site, geometry(conv), entry);
     if (weights_.kernel == nullptr) return;
     const ConvGeometry& g = weights_.geometry;
-    launch_ = {.geometry = g,
-               .x = site.x->data,
-               .slope = site.y->gradient,
-               .x_stride = static_cast<long>(site.x->per_peer()),
-               .y_stride = static_cast<long>(site.y->per_peer()),
-               .in_groups = up(g.in_c, weights_.kernel->in),
-               .tap_groups = up(g.kernel * g.kernel, weights_.kernel->taps)};
+    launch_.geometry = g;
+    launch_.x = site.x->data;
+    launch_.slope = site.y->gradient;
+    launch_.x_stride = static_cast<long>(site.x->per_peer());
+    launch_.y_stride = static_cast<long>(site.y->per_peer());
+    launch_.in_groups = up(g.in_c, weights_.kernel->in);
+    launch_.tap_groups = up(g.kernel * g.kernel, weights_.kernel->taps);
     groups_ = up(g.out_c, weights_.kernel->out) * launch_.in_groups * launch_.tap_groups;
-    const int peers = static_cast<int>(site.x->peers);
-    launch_.splits = std::clamp(2 * site.processors / (groups_ * peers), 1, g.tiles);
+    launch_.splits = std::clamp(2 * site.processors / (groups_ * kUsualPeers), 1, g.tiles);
     partial_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * groups_) *
                              static_cast<std::size_t>(weights_.kernel->floats()));
     launch_.partial = partial_.data();
@@ -185,15 +198,22 @@ class Conv2dStep final : public Step {
   }
 
   void forward(Tape& tape, const Call& call) override {
-    forward_.launch(tape,
-                    {.x = site_.x->data,
-                     .y = site_.y->data,
-                     .x_stride = static_cast<long>(site_.x->per_peer()),
-                     .y_stride = static_cast<long>(site_.y->per_peer()),
-                     .parameters = bias_ ? call.parameters : nullptr,
-                     .bias = bias_ ? static_cast<long>(site_.places.parameter[1]) : -1,
-                     .relu = site_.relu},
-                    site_.x->peers);
+    ConvLaunch launch;
+    launch.x = site_.x->data;
+    launch.y = site_.y->data;
+    launch.x_stride = static_cast<long>(site_.x->per_peer());
+    launch.y_stride = static_cast<long>(site_.y->per_peer());
+    launch.relu = site_.relu;
+    if (bias_) {
+      launch.parameters = call.parameters;
+      launch.bias = static_cast<long>(site_.places.parameter[1]);
+    }
+    Tensor& y = *site_.y;
+    y.moments = {};
+    if (call.training && y.wants_moments && forward_.can_sum()) {
+      y.moments = forward_.sum(launch, y.peers);
+    }
+    forward_.launch(tape, launch, y.peers);
   }
 
   void backward(Tape& tape, const Call& call) override {
@@ -214,28 +234,38 @@ class Conv2dStep final : public Step {
                 bias_ ? static_cast<long>(site_.places.parameter[1]) : -1);
     tape.use(0);
     if (!backward_) return;
-    backward_->launch(tape,
-                      {.x = site_.y->gradient,
-                       .y = site_.x->gradient,
-                       .x_stride = static_cast<long>(site_.y->per_peer()),
-                       .y_stride = static_cast<long>(site_.x->per_peer()),
-                       .add = site_.x->adds()},
-                      site_.x->peers);
+    ConvLaunch launch;
+    Tensor& x = *site_.x;
+    launch.x = site_.y->gradient;
+    launch.y = x.gradient;
+    launch.x_stride = static_cast<long>(site_.y->per_peer());
+    launch.y_stride = static_cast<long>(x.per_peer());
+    launch.add = x.adds();
+    if (x.norm.x != nullptr && x.contributions == x.readers && backward_->can_sum()) {
+      launch.norm_x = x.norm.x;
+      launch.norm_y = x.norm.relu && x.norm.residual ? x.data : nullptr;
+      launch.normals = x.norm.normals;
+      launch.norm_relu = x.norm.relu;
+      x.gradient_sums = backward_->sum(launch, x.peers);
+    }
+    backward_->launch(tape, launch, x.peers);
   }
 
  private:
   ConvGeometry geometry(const model::Conv2d& conv) const {
     const model::Shape &x = site_.x->shape, &y = site_.y->shape;
-    return {.images = static_cast<int>(site_.x->batch),
-            .in_h = static_cast<int>(x.height),
-            .in_w = static_cast<int>(x.width),
-            .in_c = static_cast<int>(x.channels),
-            .out_h = static_cast<int>(y.height),
-            .out_w = static_cast<int>(y.width),
-            .out_c = static_cast<int>(y.channels),
-            .kernel = static_cast<int>(conv.kernel),
-            .stride = static_cast<int>(conv.stride),
-            .pad = static_cast<int>(conv.padding)};
+    ConvGeometry g;
+    g.images = static_cast<int>(site_.x->batch);
+    g.in_h = static_cast<int>(x.height);
+    g.in_w = static_cast<int>(x.width);
+    g.in_c = static_cast<int>(x.channels);
+    g.out_h = static_cast<int>(y.height);
+    g.out_w = static_cast<int>(y.width);
+    g.out_c = static_cast<int>(y.channels);
+    g.kernel = static_cast<int>(conv.kernel);
+    g.stride = static_cast<int>(conv.stride);
+    g.pad = static_cast<int>(conv.padding);
+    return g;
   }
 
   /// From the output's gradient to the input's.

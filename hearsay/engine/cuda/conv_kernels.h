@@ -5,6 +5,7 @@
 
 #include "hearsay/backend/device.h"
 #include "hearsay/engine/cuda/conv_geometry.h"
+#include "hearsay/engine/cuda/tile_sums.h"
 
 /// The launches that a convolution consists of, and which kernels there are to choose from.
 namespace hearsay::engine::cuda {
@@ -20,13 +21,17 @@ struct ConvLaunch {
   long weights_stride = 0;          ///< bytes from peer to peer
   const float* const* parameters = nullptr;  ///< [peer], for the bias
   long bias = -1;                            ///< its offset, or -1
-  float* sums = nullptr;  ///< [peer][tile][2][out_c]: of y and of y^2, or null
-  int chunks = 1;         ///< of channels
+  float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of y^2, or, where `norm` is set,
+                           ///< of g and of g (x - mean)
+  const void* norm_x = nullptr;     ///< y is the gradient g of a norm's output: this is its input,
+  const void* norm_y = nullptr;     ///< its output, where that does not follow from the input,
+  const Normal* normals = nullptr;  ///< [peer][channel]; g is 0 where relu let nothing through
+  int norm_relu = 0;
+  int chunks = 1;  ///< of channels
   int relu = 0;
   int add = 0;     ///< to what y holds
-  int unused = 0;  ///< the tape compares launches byte by byte, so there is no padding
 };
-static_assert(std::has_unique_object_representations_v<ConvLaunch>);
+static_assert(std::has_unique_object_representations_v<ConvLaunch>);  // as the tape compares bytes
 
 /// The gradient with respect to the weights, in parts: grid (groups of weights, splits, peers).
 struct WeightLaunch {
@@ -55,7 +60,7 @@ struct ConvKernel {
   int weight_bytes(const ConvGeometry& g) const { return g.kernel * g.kernel * out * pitch; }
   int shared_bytes(const ConvGeometry& g, int chunks) const {
     const int stage = weight_bytes(g) + g.patch_positions() * pitch;
-    const int sums = threads / 32 * 2 * out * 4;
+    const int sums = threads / 32 * out * 8;
     const int all = (chunks > 1 ? stages : 1) * stage;
     return all > sums ? all : sums;
   }

@@ -92,6 +92,8 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
 #pragma unroll
           for (int f = 0; f < Shape::kRows; ++f) {
             load_matrices(a[f], patch + a_offset[f] + (k * g.patch_w + l) * kPitch + step * 32);
+#pragma unroll
+            for (std::uint32_t& word : a[f]) word = Math::round(word);
           }
 #pragma unroll
           for (int pair = 0; pair < Shape::kColumns / 2; ++pair) {
@@ -163,18 +165,7 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
       value[1] = value[1] < 0.0f ? 0.0f : value[1];
     });
   }
-  if (g.out_c % Shape::kOut == 0) {
-    if (p.add) {
-      for_all([&](float(&value)[2], int at, int n) {
-        const Two<Entry> there = *reinterpret_cast<const Two<Entry>*>(y + at + n * 8);
-        value[0] += to_float(there.entry[0]);
-        value[1] += to_float(there.entry[1]);
-      });
-    }
-    for_all([&](float(&value)[2], int at, int n) {
-      *reinterpret_cast<Two<Entry>*>(y + at + n * 8) = {Entry(value[0]), Entry(value[1])};
-    });
-  } else {
+  if (g.out_c % Shape::kOut != 0) {  // then there are no sums
     for_all([&](float(&value)[2], int at, int n) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
@@ -183,44 +174,75 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
         y[at + n * 8 + i] = Entry(value[i]);
       }
     });
+    return;
   }
-  if (p.sums == nullptr) return;
-  float total[Shape::kColumns][2][2] = {};  // [fragment][channel][y, y^2]
-  for_all([&](const float(&value)[2], int, int n) {
+  if (p.add) {
+    for_all([&](float(&value)[2], int at, int n) {
+      const Two<Entry> there = *reinterpret_cast<const Two<Entry>*>(y + at + n * 8);
+      value[0] += to_float(there.entry[0]);
+      value[1] += to_float(there.entry[1]);
+    });
+  }
+  float total[Shape::kColumns][2][2] = {};  // [fragment][channel][of the pair]
+  if (p.norm_x != nullptr) {
+    const long shift = y - static_cast<Entry*>(p.y);
+    const Entry* norm_x = static_cast<const Entry*>(p.norm_x) + shift;
+    const Entry* norm_y =
+        p.norm_y == nullptr ? nullptr : static_cast<const Entry*>(p.norm_y) + shift;
+    for_all([&](float(&value)[2], int at, int n) {
+      const Two<Entry> in = *reinterpret_cast<const Two<Entry>*>(norm_x + at + n * 8);
+      const Two<Entry> out =
+          norm_y == nullptr ? in : *reinterpret_cast<const Two<Entry>*>(norm_y + at + n * 8);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      total[n][i][0] += value[i];
-      total[n][i][1] += value[i] * value[i];
-    }
+      for (int i = 0; i < 2; ++i) {
+        const Normal normal = p.normals[peer * g.out_c + channel + n * 8 + i];
+        const float apart = to_float(in.entry[i]) - normal.mean;
+        const float passed = norm_y == nullptr ? fmaf(apart, normal.scale, normal.bias)
+                                               : to_float(out.entry[i]);
+        if (p.norm_relu && !(passed > 0.0f)) value[i] = 0.0f;
+        total[n][i][0] += value[i];
+        total[n][i][1] = fmaf(value[i], apart, total[n][i][1]);
+      }
+    });
+  } else if (p.sums != nullptr) {
+    for_all([&](const float(&value)[2], int, int n) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        total[n][i][0] += value[i];
+        total[n][i][1] = fmaf(value[i], value[i], total[n][i][1]);
+      }
+    });
+  }
+  for_all([&](const float(&value)[2], int at, int n) {
+    *reinterpret_cast<Two<Entry>*>(y + at + n * 8) = {Entry(value[0]), Entry(value[1])};
   });
+  if (p.sums == nullptr) return;
   __syncthreads();
-  float* partial = reinterpret_cast<float*>(shared);  // [warp_m][2][kOut]
+  float2* partial = reinterpret_cast<float2*>(shared);  // [warp_m][kOut]
 #pragma unroll
   for (int n = 0; n < Shape::kColumns; ++n) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
+      float2 both{total[n][i][0], total[n][i][1]};
 #pragma unroll
-      for (int moment = 0; moment < 2; ++moment) {
-        float value = total[n][i][moment];
-        for (int apart = 4; apart < 32; apart *= 2) {
-          value += __shfl_xor_sync(0xffffffffu, value, apart);
-        }
-        if (lane < 4) {
-          partial[(warp_m * 2 + moment) * Shape::kOut + warp_n * Shape::kColumns * 8 + n * 8 +
-                  lane * 2 + i] = value;
-        }
+      for (int apart = 4; apart < 32; apart *= 2) {
+        both.x += __shfl_xor_sync(0xffffffffu, both.x, apart);
+        both.y += __shfl_xor_sync(0xffffffffu, both.y, apart);
+      }
+      if (lane < 4) {
+        partial[warp_m * Shape::kOut + warp_n * Shape::kColumns * 8 + n * 8 + lane * 2 + i] = both;
       }
     }
   }
   __syncthreads();
-  for (int at = threadIdx.x; at < 2 * Shape::kOut; at += Shape::kThreads) {
-    float value = 0;
-    for (int m = 0; m < Shape::kWarpsM; ++m) value += partial[m * 2 * Shape::kOut + at];
-    const int moment = at / Shape::kOut, channel = blockIdx.y * Shape::kOut + at % Shape::kOut;
-    if (channel < g.out_c) {
-      p.sums[((static_cast<long>(peer) * g.tiles + blockIdx.x) * 2 + moment) * g.out_c + channel] =
-          value;
+  for (int at = threadIdx.x; at < Shape::kOut; at += Shape::kThreads) {
+    float2 both = partial[at];
+    for (int m = 1; m < Shape::kWarpsM; ++m) {
+      both.x += partial[m * Shape::kOut + at].x;
+      both.y += partial[m * Shape::kOut + at].y;
     }
+    p.sums[(static_cast<long>(peer) * g.tiles + blockIdx.x) * g.out_c + blockIdx.y * Shape::kOut +
+           at] = both;
   }
 }
 

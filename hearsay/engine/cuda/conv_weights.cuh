@@ -155,10 +155,10 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
         const float* further = row + 4 * Shape::kOutPitch / 4;
 #pragma unroll
         for (int f = 0; f < Shape::kRows; ++f) {
-          a[f][0] = __float_as_uint(row[f * 16]);
-          a[f][1] = __float_as_uint(row[f * 16 + 8]);
-          a[f][2] = __float_as_uint(further[f * 16]);
-          a[f][3] = __float_as_uint(further[f * 16 + 8]);
+          a[f][0] = Math::round(__float_as_uint(row[f * 16]));
+          a[f][1] = Math::round(__float_as_uint(row[f * 16 + 8]));
+          a[f][2] = Math::round(__float_as_uint(further[f * 16]));
+          a[f][3] = Math::round(__float_as_uint(further[f * 16 + 8]));
         }
         const char* near = patch + place_of[pixel] + (in0 + lane / 4) * 4;
         const char* far = patch + place_of[pixel + 4] + (in0 + lane / 4) * 4;
@@ -166,9 +166,10 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
         for (int tap = 0; tap < Shape::kTaps; ++tap) {
 #pragma unroll
           for (int n = 0; n < Shape::kColumns; ++n) {
-            const auto b0 =
-                *reinterpret_cast<const std::uint32_t*>(near + tap_offset[tap] + n * 32);
-            const auto b1 = *reinterpret_cast<const std::uint32_t*>(far + tap_offset[tap] + n * 32);
+            const std::uint32_t b0 = Math::round(
+                *reinterpret_cast<const std::uint32_t*>(near + tap_offset[tap] + n * 32));
+            const std::uint32_t b1 = Math::round(
+                *reinterpret_cast<const std::uint32_t*>(far + tap_offset[tap] + n * 32));
 #pragma unroll
             for (int f = 0; f < Shape::kRows; ++f) Math::multiply(sum[tap][f][n], a[f], b0, b1);
           }

@@ -57,10 +57,14 @@ __device__ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4],
 }
 
 /// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored
-/// as; `packed` what a weight becomes for that. The tensor cores cut what tf32 has no bits for.
+/// as; `packed` what a weight becomes for that, and `round` what a word of activations does on its
+/// way to the tensor cores, which would cut what has no place.
 struct Tf32 {
   using Entry = float;
   __device__ static float packed(float x) { return round_to_tf32(x); }
+  __device__ static std::uint32_t round(std::uint32_t word) {
+    return __float_as_uint(round_to_tf32(__uint_as_float(word)));
+  }
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
     multiply_tf32(c, a, b0, b1);
@@ -71,6 +75,7 @@ struct Tf32 {
 struct Fp32 {
   using Entry = float;
   __device__ static float packed(float x) { return x; }
+  __device__ static std::uint32_t round(std::uint32_t word) { return word; }
   __device__ static std::uint32_t high(std::uint32_t x) {
     return __float_as_uint(round_to_tf32(__uint_as_float(x)));
   }
@@ -91,6 +96,7 @@ struct Fp32 {
 struct Bf16 {
   using Entry = __nv_bfloat16;
   __device__ static __nv_bfloat16 packed(float x) { return __float2bfloat16_rn(x); }
+  __device__ static std::uint32_t round(std::uint32_t word) { return word; }
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
     asm volatile(

@@ -68,6 +68,8 @@ void Plan::add_step(const Network& network, const Fused& fused) {
   for (std::size_t k = 0; k < operation.buffers.size(); ++k) {
     site.places.buffer[k] = network.buffers().segments()[operation.buffers[k]].offset;
   }
+  ++site.x->readers;
+  if (site.residual != nullptr) ++site.residual->readers;
   steps_.push_back(make_step(operation.kind, site));
 }
 
@@ -88,7 +90,10 @@ void Plan::gradient(std::span<const float* const> parameters, std::span<float* c
                   .dropout_keys = tape.put(keys),
                   .training = true};
   forward(call);
-  for (Tensor& tensor : tensors_) tensor.contributions = 0;
+  for (Tensor& tensor : tensors_) {
+    tensor.contributions = 0;
+    tensor.gradient_sums = {};
+  }
   cross_entropy(tape, context_.precision, *logits_, labels_.data(), tape.put(losses));
   for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(tape, call);
 }
