@@ -1,0 +1,297 @@
+/// What whole rounds cost: batches, augmentation, gradients, momentum, top-1 % Sparse-Push,
+/// accounts.
+///
+///     gpu_round_benchmark [--device cuda|cpu] [--rows resnet20/4/] [--rounds 20] [--json FILE]
+///
+/// A row of the table is a bank of peers that trains on made-up images of CIFAR-10's size, beside a
+/// second bank that it is measured against:
+///
+///   one run         the same without compression and mixing (`silent`). Printed is
+///                   100 (t - t_silent) / t, the share of a round that they cost.
+///   several runs    one such run alone. Printed is runs t_alone / t, how much more is done in the
+///                   same time by one bank of runs x peers (train/fleet.h).
+///
+/// Both live at once and are timed in turns, so that a clock that changes changes both. A sample is
+/// the time of `--rounds` rounds, from a device that is idle until all is settled; figures are
+/// quantiles over samples of the time a round. A training run settles more rarely (Kernels::lag)
+/// and is that much faster.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "hearsay/core/error.h"
+#include "hearsay/train/config.h"
+#include "hearsay/train/machine.h"
+#include "hearsay/train/simulation.h"
+
+namespace {
+
+namespace engine = hearsay::engine;
+namespace train = hearsay::train;
+using hearsay::InvalidArgument;
+using hearsay::RunFailed;
+
+constexpr std::size_t kBatch = 32;
+/// 61 MB of training images: more than the cache of a GPU holds.
+constexpr const char* kData = "synthetic:shape=3x32x32,classes=10,samples=20000";
+constexpr const char* kAlgorithm = "sparse-push";
+constexpr const char* kCompressor = "topk:keep=0.01";
+
+struct Row {
+  const char* model;
+  std::size_t peers;  ///< of a run
+  const char* precision;
+  std::size_t runs = 1;
+
+  std::string name() const {
+    const std::string several = runs > 1 ? fmt::format("/{}runs", runs) : "";
+    return fmt::format("{}/{}/{}{}", model, peers, precision, several);
+  }
+  std::size_t images() const { return runs * peers * kBatch; }  ///< a round
+};
+
+constexpr Row kGpuRows[] = {
+    {"resnet20", 1, "tf32"},  {"resnet20", 1, "bf16"},    {"resnet20", 4, "tf32"},
+    {"resnet20", 4, "bf16"},  {"resnet20", 4, "fp32"},    {"resnet20", 16, "tf32"},
+    {"resnet20", 16, "bf16"}, {"resnet20", 64, "tf32"},   {"resnet20", 64, "bf16"},
+    {"resnet110", 4, "tf32"}, {"resnet110", 4, "bf16"},   {"vgg11", 4, "tf32"},
+    {"vgg11", 4, "bf16"},     {"resnet20", 4, "tf32", 8}, {"resnet20", 4, "bf16", 8},
+};
+/// Small enough to try this program without a GPU.
+constexpr Row kCpuRows[] = {{"logistic", 1, "fp32"},
+                            {"logistic", 4, "fp32"},
+                            {"logistic", 4, "fp32", 8},
+                            {"cnn", 4, "fp32"}};
+
+struct Options {
+  std::string device = "cuda";
+  std::string rows;
+  std::size_t rounds = 20;
+  std::size_t samples = 30;
+  std::size_t warmup = 60;
+  std::string json;
+};
+
+train::Config config_for(const Row& row, const std::string& device, const std::string& algorithm,
+                         std::size_t seed) {
+  train::Config config;
+  config.set("device", device == "cpu" ? device : device + ":precision=" + row.precision);
+  config.set("model", row.model);
+  config.set("data", kData);
+  config.set("augment", "crop-flip");
+  config.set("partition", "iid");
+  config.set("peers", fmt::format("{}", row.peers));
+  config.set("graph", row.peers == 4 ? "sparse-push:a" : "ring:directed");
+  config.set("algorithm", algorithm);
+  config.set("compressor", algorithm == kAlgorithm ? kCompressor : "identity");
+  config.set("optimizer", "momentum:beta=0.9,weight_decay=1e-4");
+  config.set("lr", "0.01");
+  config.set("batch", fmt::format("{}", kBatch));
+  config.set("rounds", "1000000");  // more than are run
+  config.set("seed", fmt::format("{}", seed));
+  return resolve(config);
+}
+
+/// The runs of a row on a machine of their own.
+class World {
+ public:
+  World(const Row& row, const std::string& device, const std::string& algorithm)
+      : machine_(std::make_shared<train::Machine>(config_for(row, device, algorithm, 1))) {
+    for (std::size_t k = 0; k < row.runs; ++k) {
+      const train::Config config = config_for(row, device, algorithm, k + 1);
+      runs_.push_back(std::make_unique<train::Simulation>(config, machine_));
+    }
+  }
+
+  void rounds(std::size_t count) {
+    for (std::size_t t = 0; t < count; ++t) {
+      runs_.size() == 1 ? runs_.front()->run_round(false) : round_of_all();
+    }
+    for (const auto& run : runs_) run->settle();
+  }
+
+  /// The mean of so many rounds.
+  double microseconds_a_round(std::size_t count) {
+    const auto begin = std::chrono::steady_clock::now();
+    rounds(count);
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    return took.count() / static_cast<double>(count);
+  }
+
+  const train::Simulation& run() const { return *runs_.front(); }
+
+ private:
+  /// As run_fleet does it.
+  void round_of_all() {
+    std::vector<engine::GradientRequest> requests;
+    for (const auto& run : runs_) {
+      if (const auto request = run->begin_round(false)) requests.push_back(*request);
+    }
+    requests.front().objective->gradients_together(requests);
+    machine_->kernels().submit();
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      machine_->kernels().use_lane(k + 1);
+      runs_[k]->end_round();
+    }
+    machine_->kernels().use_lane(0);
+    machine_->end_round();
+  }
+
+  std::shared_ptr<train::Machine> machine_;  ///< shared with the runs
+  std::vector<std::unique_ptr<train::Simulation>> runs_;
+};
+
+/// Microseconds a round.
+struct Times {
+  double median, p10, p90;
+};
+
+Times quantiles(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const auto at = [&](double q) {
+    return samples[static_cast<std::size_t>(
+        std::lround(q * static_cast<double>(samples.size() - 1)))];
+  };
+  return {.median = at(0.5), .p10 = at(0.1), .p90 = at(0.9)};
+}
+
+nlohmann::ordered_json measure(const Row& row, const Options& options) {
+  World world(row, options.device, kAlgorithm);
+  Row alone = row;
+  alone.runs = 1;
+  World other(alone, options.device, row.runs > 1 ? kAlgorithm : "silent");
+  world.rounds(options.warmup);
+  other.rounds(options.warmup);
+
+  std::vector<double> samples, others;
+  for (std::size_t k = 0; k < options.samples; ++k) {
+    samples.push_back(world.microseconds_a_round(options.rounds));
+    others.push_back(other.microseconds_a_round(options.rounds));
+  }
+  const Times times = quantiles(std::move(samples));
+  const Times against = quantiles(std::move(others));
+
+  nlohmann::ordered_json figures = {
+      {"row", row.name()},
+      {"model", row.model},
+      {"parameters", world.run().layout().dim()},
+      {"peers", row.peers},
+      {"runs", row.runs},
+      {"batch", kBatch},
+      {"precision", row.precision},
+      {"algorithm", kAlgorithm},
+      {"compressor", kCompressor},
+      {"median_us", times.median},
+      {"p10_us", times.p10},
+      {"p90_us", times.p90},
+      {"images_per_second", static_cast<double>(row.images()) / times.median * 1e6},
+      {row.runs > 1 ? "alone_median_us" : "silent_median_us", against.median},
+      {row.runs > 1 ? "alone_p10_us" : "silent_p10_us", against.p10},
+      {row.runs > 1 ? "alone_p90_us" : "silent_p90_us", against.p90},
+      {"samples", options.samples},
+      {"rounds_a_sample", options.rounds},
+  };
+  if (row.runs > 1) {
+    figures["throughput_ratio"] = static_cast<double>(row.runs) * against.median / times.median;
+  } else {
+    figures["algorithm_percent"] = 100 * (times.median - against.median) / times.median;
+  }
+  return figures;
+}
+
+void print(const nlohmann::ordered_json& figures) {
+  const auto number = [&](const char* key) { return figures.at(key).get<double>(); };
+  const bool several = figures.contains("throughput_ratio");
+  fmt::print("{:<22} {:>9.1f}  ({:>9.1f} .. {:>9.1f}) {:>11.0f}   {}\n",
+             figures.at("row").get<std::string>(), number("median_us"), number("p10_us"),
+             number("p90_us"), number("images_per_second"),
+             several ? fmt::format("alone {:.1f}: {:.2f} times the throughput",
+                                   number("alone_median_us"), number("throughput_ratio"))
+                     : fmt::format("silent {:.1f}: {:.1f} % compression and mixing",
+                                   number("silent_median_us"), number("algorithm_percent")));
+  std::fflush(stdout);
+}
+
+std::string device_name(const std::string& device) {
+  if (device == "cpu") return "the CPU";
+  cudaDeviceProp properties;
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, 0)) {
+    throw InvalidArgument(fmt::format("[cuda] {}; --device cpu tries the program without",
+                                      cudaGetErrorString(error)));
+  }
+  return properties.name;
+}
+
+void run(const Options& options) {
+  const std::string device = device_name(options.device);
+  fmt::print(
+      "{}; batch {}, {} with {}; us a round, median (10 % .. 90 %) of {} samples of {} rounds,"
+      " images/s\n",
+      device, kBatch, kAlgorithm, kCompressor, options.samples, options.rounds);
+  std::ofstream json;
+  if (!options.json.empty()) {
+    json.open(options.json);
+    if (!json) throw InvalidArgument(fmt::format("[json] cannot write '{}'", options.json));
+  }
+  const std::span<const Row> table =
+      options.device == "cpu" ? std::span<const Row>(kCpuRows) : kGpuRows;
+  std::vector<std::string> names;
+  bool any = false;
+  std::size_t failed = 0;
+  for (const Row& row : table) {
+    names.push_back(row.name());
+    if (names.back().find(options.rows) == std::string::npos) continue;
+    any = true;
+    try {
+      nlohmann::ordered_json figures = measure(row, options);
+      figures["device"] = device;
+      print(figures);
+      if (json.is_open()) json << figures.dump() << std::endl;
+    } catch (const std::exception& error) {  // the other rows still tell something
+      fmt::print("{:<22} failed: {}\n", names.back(), error.what());
+      ++failed;
+    }
+  }
+  if (json.is_open() && !json) {
+    throw RunFailed(fmt::format("[json] cannot write '{}'", options.json));
+  }
+  if (failed > 0) throw RunFailed(fmt::format("[rows] {} of them failed", failed));
+  if (!any) {
+    throw InvalidArgument(fmt::format("[rows] no row's name contains '{}'; there are {}",
+                                      options.rows, fmt::join(names, ", ")));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Times whole rounds of simulated peers on a GPU");
+  app.add_option("--device", options.device, "cuda, or cpu with small rows to try the program")
+      ->check(CLI::IsMember({"cuda", "cpu"}));
+  app.add_option("--rows", options.rows, "only rows whose name contains this");
+  app.add_option("--rounds", options.rounds, "rounds a sample")->check(CLI::PositiveNumber);
+  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", options.warmup, "rounds before the first sample");
+  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gpu_round_benchmark: {}\n", error.what());
+    return 1;
+  }
+}
