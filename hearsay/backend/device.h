@@ -12,7 +12,7 @@ namespace hearsay::backend {
 /// How convolutions and matrix products are computed. Sums are single precision throughout, and so
 /// are the models, the optimizer and all that is sent.
 enum class Precision {
-  kTf32,  ///< products of 11-bit significands (tensor cores), activations as floats
+  kTf32,  ///< products of 11-bit significands (tensor cores), and activations of such
   kFp32,  ///< products of floats
   kBf16,  ///< products of 8-bit significands, activations stored as bfloat16
 };

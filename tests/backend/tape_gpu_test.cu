@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/tape.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@ namespace {
 /// y[i] = (*factor) y[i] + (sum of the list).
 __global__ void scale_and_add(const float* factor, const float* const* list, const unsigned* count,
                               float* y, unsigned n) {
+  hearsay::backend::cuda::begin_launch();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float sum = 0;
@@ -21,6 +23,7 @@ __global__ void scale_and_add(const float* factor, const float* const* list, con
 
 /// y[i] = i + n, after a while: so a launch that does not wait for it is found out.
 __global__ void count_slowly(float* y, unsigned n) {
+  hearsay::backend::cuda::begin_launch();
   extern __shared__ float room[];
   const unsigned i = threadIdx.x;
   room[i] = static_cast<float>(i + n);
@@ -30,6 +33,7 @@ __global__ void count_slowly(float* y, unsigned n) {
 }
 
 __global__ void add(const float* a, const float* b, float* sum, unsigned n) {
+  hearsay::backend::cuda::begin_launch();
   const unsigned i = threadIdx.x;
   if (i < n) sum[i] = a[i] + b[i];
 }

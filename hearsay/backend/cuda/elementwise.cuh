@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include "hearsay/backend/cuda/launch.cuh"
+
 /// Formulas applied entry by entry: y = f(x, y), rounded as the CPU's loops round. Numbers that
 /// change from round to round are read off the tape's page.
 namespace hearsay::backend::cuda {
@@ -44,6 +46,7 @@ struct Axpby {
 /// four entries, and the first threads also those that are left over.
 template <class Formula, bool kWide>
 __global__ void map(Formula f, const float* x, float* y, std::size_t n) {
+  backend::cuda::begin_launch();
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const auto one = [&](std::size_t k) {
     y[k] = f(Formula::kReadsX ? x[k] : 0, Formula::kReadsY ? y[k] : 0);
@@ -63,6 +66,7 @@ __global__ void map(Formula f, const float* x, float* y, std::size_t n) {
 
 /// z_i = x_i / u_i for rows of `dim` entries, row i = blockIdx.y.
 __global__ void divide_rows(const float* u, const float* x, float* z, std::size_t dim) {
+  backend::cuda::begin_launch();
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (k >= dim) return;
   const std::size_t place = blockIdx.y * dim + k;
@@ -71,6 +75,7 @@ __global__ void divide_rows(const float* u, const float* x, float* z, std::size_
 
 /// y_i *= most / |y_i| where the norm is larger; a row with a NaN compares false and stays.
 __global__ void shorten_rows(const double* most, const double* squares, float* y, std::size_t dim) {
+  backend::cuda::begin_launch();
   const double norm = sqrt(squares[blockIdx.y]);
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (k < dim && norm > *most) y[blockIdx.y * dim + k] *= static_cast<float>(*most / norm);
@@ -78,6 +83,7 @@ __global__ void shorten_rows(const double* most, const double* squares, float* y
 
 /// As Kernels::adam, with the rates (beta1, beta2, epsilon, c1, c2).
 __global__ void adam(const float* rates, float* m, float* v, float* g, std::size_t n) {
+  backend::cuda::begin_launch();
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (k >= n) return;
   const float b1 = rates[0], b2 = rates[1], gradient = g[k];

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/view.cuh"
 
 /// Kernels::accumulate and the two forms of Kernels::mix.
@@ -13,6 +14,7 @@ namespace hearsay::backend::cuda {
 /// y_i += a q_i, row i = blockIdx.y. The indices of a vector differ, so its entries do not meet.
 __global__ void accumulate_rows(const float* a, const View* const* views, float* y,
                                 std::size_t dim) {
+  backend::cuda::begin_launch();
   const View view = (*views)[blockIdx.y];
   float* row = y + blockIdx.y * dim;
   const std::size_t n = view.dense ? dim : view.count;
@@ -43,6 +45,7 @@ struct Share {
 /// own[i] is row i's vector and c_i; (*edges)[begin[i] .. begin[i+1]-1] are its edges.
 __global__ void mix_dense(const Share* own, const std::uint32_t* begin, const Share* const* edges,
                           bool in_place, float* x, std::size_t rows, std::size_t dim) {
+  backend::cuda::begin_launch();
   extern __shared__ float before[];
   const std::size_t column = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (in_place) {
@@ -97,6 +100,7 @@ constexpr unsigned kTermsAtOnce = 32;
 /// hold the same index, one alone holds it once. (*terms)[begin[i] .. begin[i+1]-1] are row i's.
 __global__ void mix_sparse(const std::uint32_t* begin, const Term* const* terms, float* x,
                            std::size_t dim, std::size_t width) {
+  backend::cuda::begin_launch();
   __shared__ std::uint64_t range[kTermsAtOnce][2];
   float* row = x + blockIdx.y * dim;
   const std::uint32_t last = begin[blockIdx.y + 1];

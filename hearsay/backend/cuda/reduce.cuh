@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/view.cuh"
 
 /// Sums in double, in an order that depends on the sizes alone.
@@ -65,6 +66,7 @@ struct EntriesOf {
 template <class Vectors, class Term>
 __global__ void sum_entries(Vectors vectors, Term term, double* partial, unsigned* tickets,
                             double* const* out) {
+  backend::cuda::begin_launch();
   const float* x = vectors.begin();
   const std::size_t n = vectors.size(), piece = (n + gridDim.x - 1) / gridDim.x;
   const std::size_t begin = blockIdx.x * piece;
@@ -89,6 +91,7 @@ __global__ void sum_entries(Vectors vectors, Term term, double* partial, unsigne
 
 /// out[k] = sum of column k, rows ascending.
 __global__ void sum_columns(const float* x, std::size_t rows, std::size_t dim, double* out) {
+  backend::cuda::begin_launch();
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (k >= dim) return;
   double sum = 0;
@@ -98,6 +101,7 @@ __global__ void sum_columns(const float* x, std::size_t rows, std::size_t dim, d
 
 /// Every row becomes the mean of the rows.
 __global__ void mean_columns(float* x, std::size_t rows, std::size_t dim) {
+  backend::cuda::begin_launch();
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (k >= dim) return;
   double sum = 0;

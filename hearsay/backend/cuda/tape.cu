@@ -90,9 +90,26 @@ struct Tape::Impl {
     check(cudaStreamWaitEvent(streams[lane], events[other]), "joining streams");
   }
 
+  /// `follows`: it comes right after another launch of its lane, and may be prepared while that one
+  /// still runs (see begin_launch).
+  void launch(const Entry& entry, void** arguments, int lane, bool follows) {
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t how{};
+    how.gridDim = {entry.grid[0], entry.grid[1], entry.grid[2]};
+    how.blockDim = {entry.block[0], entry.block[1], entry.block[2]};
+    how.dynamicSmemBytes = entry.shared_bytes;
+    how.stream = streams[lane];
+    how.attrs = &overlap;
+    how.numAttrs = follows ? 1 : 0;
+    check(cudaLaunchKernelExC(&how, entry.kernel, arguments), "capturing a launch");
+  }
+
   /// Play the tape into the streams, which are being captured.
   void play() {
     int lane = 0;
+    bool follows[kLanes] = {};
     for (const std::byte* at = tape.data(); at < tape.data() + tape.size();) {
       Entry entry;
       std::memcpy(&entry, at, sizeof entry);
@@ -101,12 +118,14 @@ struct Tape::Impl {
       switch (entry.step) {
         case Step::kFork:
           wait_for(other, 0);
+          follows[other] = false;
           break;
         case Step::kUse:
           lane = other;
           break;
         case Step::kJoin:
           wait_for(0, other);
+          follows[0] = false;
           break;
         case Step::kLaunch: {
           const auto* sizes = reinterpret_cast<const std::uint64_t*>(at);
@@ -116,10 +135,8 @@ struct Tape::Impl {
             pointers[k] = const_cast<std::byte*>(at);  // cudaLaunchKernel reads only
             at += std::max(padded(sizes[k]), kAlignment);
           }
-          check(cudaLaunchKernel(entry.kernel, {entry.grid[0], entry.grid[1], entry.grid[2]},
-                                 {entry.block[0], entry.block[1], entry.block[2]}, pointers,
-                                 entry.shared_bytes, streams[lane]),
-                "capturing a launch");
+          launch(entry, pointers, lane, follows[lane]);
+          follows[lane] = true;
         }
       }
     }

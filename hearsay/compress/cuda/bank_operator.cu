@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/bank_operator.h"
 
 #include <cstring>
@@ -31,6 +32,7 @@ struct Maker {
 };
 
 __global__ void clear(std::uint32_t* words, std::size_t count) {
+  backend::cuda::begin_launch();
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < count) words[i] = 0;
 }

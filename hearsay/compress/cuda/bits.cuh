@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/block.cuh"
 
 /// Bit strings, least significant bit first, written by many threads: words are zero before, and
@@ -32,6 +33,7 @@ constexpr unsigned kCodePiece = 4096;  // codes a block
 /// codes(row, i) is the i-th.
 template <class Codes>
 __global__ void measure_codes(Codes codes, std::uint64_t* lengths) {
+  backend::cuda::begin_launch();
   const std::size_t begin = blockIdx.x * std::size_t{kCodePiece};
   const std::size_t end = min(codes.size, begin + kCodePiece);
   std::uint64_t mine = 0;
@@ -47,6 +49,7 @@ __global__ void measure_codes(Codes codes, std::uint64_t* lengths) {
 template <class Codes>
 __global__ void write_codes(Codes codes, const std::uint64_t* lengths, std::uint32_t* words,
                             std::size_t stride, std::uint64_t first_bit) {
+  backend::cuda::begin_launch();
   const std::uint64_t* row = lengths + blockIdx.y * std::size_t{gridDim.x};
   std::uint64_t before = 0;
   for (unsigned k = threadIdx.x; k < blockIdx.x; k += blockDim.x) before += row[k];

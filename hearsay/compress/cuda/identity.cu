@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/dense_rows.h"
 
 namespace hearsay::compress::cuda {
@@ -9,6 +10,7 @@ namespace {
 /// to[row * stride + i] = from[row * dim + i], the bits unchanged.
 __global__ void copy_rows(const float* from, std::size_t dim, std::uint32_t* to,
                           std::size_t stride) {
+  backend::cuda::begin_launch();
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < dim) to[blockIdx.y * stride + i] = __float_as_uint(from[blockIdx.y * dim + i]);
 }

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/qsgd.h"
 
 #include <cmath>
@@ -38,6 +39,7 @@ struct Quantizer {
 
 /// As Qsgd::quantize. A thread takes four entries, for which one block of the stream serves.
 __global__ void quantize(Quantizer to, const float* v) {
+  backend::cuda::begin_launch();
   const Stretch stretch = to.stretches[blockIdx.x];
   const std::size_t row = blockIdx.y, base = row * to.dim;
   const float scale = to.scales[row * to.tensors + stretch.tensor];

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/sparse_rows.h"
 #include "hearsay/compress/random_k.h"
 
@@ -11,6 +12,7 @@ namespace {
 /// submission overwrites.
 __global__ void gather(const std::uint32_t* const* chosen, const float* v, std::size_t dim,
                        double factor, std::size_t keep, std::uint32_t* index, float* value) {
+  backend::cuda::begin_launch();
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i >= keep) return;
   const std::size_t place = blockIdx.y * keep + i;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/block.cuh"
 #include "hearsay/compress/cuda/rice.h"
 
@@ -26,6 +27,7 @@ __device__ inline std::uint32_t gap(const std::uint32_t* row, std::size_t i) {
 __global__ void plan_rice(const std::uint32_t* index, std::size_t keep, unsigned* sums,
                           unsigned* tickets, std::size_t other_bytes, RicePlan* plans,
                           std::uint64_t* const* bytes) {
+  backend::cuda::begin_launch();
   __shared__ unsigned shared[kParameters];
   const unsigned row = blockIdx.y;
   const std::size_t end = min(keep, (blockIdx.x + std::size_t{1}) * kPlanPiece);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/block.cuh"
 #include "hearsay/compress/cuda/dense_rows.h"
 #include "hearsay/compress/cuda/round.cuh"
@@ -14,6 +15,7 @@ namespace hearsay::compress::cuda {
 template <class Term>
 __global__ void sum_stretches(Term term, const Stretch* stretches, const float* v, std::size_t dim,
                               double* partial) {
+  backend::cuda::begin_launch();
   __shared__ double warps[kMostWarps];
   const Stretch stretch = stretches[blockIdx.x];
   const float* x = v + blockIdx.y * dim + stretch.begin;
@@ -38,6 +40,7 @@ template <class Scale>
 __global__ void find_scales(Scale scale, const Tensor* tensors, const std::uint32_t* first,
                             std::uint32_t count, std::uint32_t stretches, const double* partial,
                             float* scales) {
+  backend::cuda::begin_launch();
   for (unsigned t = threadIdx.x; t < count; t += blockDim.x) {
     double sum = 0;
     for (unsigned k = first[t]; k < first[t + 1]; ++k) {
@@ -52,6 +55,7 @@ __global__ void find_scales(Scale scale, const Tensor* tensors, const std::uint3
 /// The scales in front of the codes of all rows. One block a row.
 __global__ inline void write_scales(const float* scales, std::uint32_t count, std::uint32_t* words,
                                     std::size_t stride) {
+  backend::cuda::begin_launch();
   for (unsigned t = threadIdx.x; t < count; t += blockDim.x) {
     words[blockIdx.x * stride + t] = __float_as_uint(scales[blockIdx.x * std::size_t{count} + t]);
   }

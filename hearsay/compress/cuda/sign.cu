@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/scales.cuh"
 
 namespace hearsay::compress::cuda {
@@ -18,6 +19,7 @@ struct Mean {
 
 __global__ void scaled_signs(const Stretch* stretches, const float* v, std::size_t dim,
                              const float* scales, std::size_t tensors, float* out) {
+  backend::cuda::begin_launch();
   const Stretch stretch = stretches[blockIdx.x];
   const std::size_t begin = blockIdx.y * dim + stretch.begin;
   const unsigned scale = __float_as_uint(scales[blockIdx.y * tensors + stretch.tensor]);
@@ -31,6 +33,7 @@ __global__ void scaled_signs(const Stretch* stretches, const float* v, std::size
 /// a result is that of the entry.
 __global__ void write_signs(const float* decoded, std::size_t dim, std::uint32_t* words,
                             std::size_t stride, std::size_t first_word) {
+  backend::cuda::begin_launch();
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const bool minus = i < dim && __float_as_uint(decoded[blockIdx.y * dim + i]) >> 31 != 0;
   const unsigned word = __ballot_sync(kAllLanes, minus);

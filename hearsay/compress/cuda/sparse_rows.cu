@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/sparse_rows.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ struct RiceCodes {
 };
 
 __global__ void write_parameters(const RicePlan* plans, std::uint32_t* words, std::size_t stride) {
+  backend::cuda::begin_launch();
   put_bits(words + blockIdx.x * stride, 0, plans[blockIdx.x].parameter);
 }
 
@@ -49,6 +51,7 @@ struct Values {
 };
 
 __global__ void write_values(Values values, std::uint32_t* words, std::size_t stride) {
+  backend::cuda::begin_launch();
   const unsigned row = blockIdx.y;
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   std::uint32_t* out = words + row * stride;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/compress/cuda/select.cuh"
 
 /// The launches of a top-k over the units of all rows.
@@ -34,6 +35,7 @@ struct SmallUnit {
 /// One block a unit (blockIdx.x) and row (blockIdx.y), all of it in shared memory: kBins counters,
 /// then the entries.
 __global__ void select_small(const SmallUnit* units, const float* v, std::size_t dim, Kept kept) {
+  backend::cuda::begin_launch();
   extern __shared__ unsigned shared[];
   unsigned *bins = shared, *entries = shared + kBins;
   __shared__ unsigned largest;
@@ -114,6 +116,7 @@ struct Piece {
 
 /// One digit of all searches. The block that comes last to a (row, unit) settles it.
 __global__ void search_large(LargeSearch all, const float* v, std::size_t dim, int digit) {
+  backend::cuda::begin_launch();
   __shared__ unsigned bins[kBins];
   const Piece piece(all, v, dim);
   const Search known = digit == 0 ? Search{0, piece.unit.span.keep} : all.search[piece.job];
@@ -146,6 +149,7 @@ __global__ void search_large(LargeSearch all, const float* v, std::size_t dim, i
 }
 
 __global__ void tally_large(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
   const Piece piece(all, v, dim);
   Tally before;
   const Tally tallied = tally(piece, piece.size, all.search[piece.job].prefix, before);
@@ -155,6 +159,7 @@ __global__ void tally_large(LargeSearch all, const float* v, std::size_t dim) {
 }
 
 __global__ void write_large(LargeSearch all, const float* v, std::size_t dim, Kept kept) {
+  backend::cuda::begin_launch();
   const Piece piece(all, v, dim);
   const Search search = all.search[piece.job];
   const Tally* row = all.tallies + blockIdx.y * std::size_t{all.piece_count};

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/channel_sums.h"
 #include "hearsay/engine/cuda/step.h"
 
@@ -38,13 +39,22 @@ struct Model {
   const float* momentum;
   Places places;
 
-  __device__ Normal normal(unsigned peer, unsigned channel, double mean, double variance) const {
+  struct Affine {
+    float weight, bias;
+  };
+  __device__ Affine affine(unsigned peer, unsigned channel) const {
+    const float* own = parameters[peer];
+    return {own[places.parameter[0] + channel], own[places.parameter[1] + channel]};
+  }
+  __device__ static Normal normal(const Affine& affine, double mean, double variance) {
     const double r = rsqrt(variance + BatchNorm::kEpsilon);
-    const float weight = parameters[peer][places.parameter[0] + channel];
     return {.mean = static_cast<float>(mean),
-            .scale = static_cast<float>(static_cast<double>(weight) * r),
-            .bias = parameters[peer][places.parameter[1] + channel],
+            .scale = static_cast<float>(static_cast<double>(affine.weight) * r),
+            .bias = affine.bias,
             .r = static_cast<float>(r)};
+  }
+  __device__ Normal normal(unsigned peer, unsigned channel, double mean, double variance) const {
+    return normal(affine(peer, channel), mean, variance);
   }
 };
 
@@ -115,6 +125,7 @@ struct MomentFinish {
 
 /// In evaluation: from the running statistics.
 __global__ void read_statistics(Model model, unsigned channels, Normal* normals) {
+  backend::cuda::begin_launch();
   const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
   if (channel >= channels) return;
   const float* buffers = model.buffers[peer];
@@ -146,6 +157,7 @@ template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
     normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
               T* y) {
+  backend::cuda::begin_launch();
   const ChannelPart<W> part(grid);
   const Normals<W> normal(normals, blockIdx.z, part.first, grid);
   normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
@@ -157,15 +169,20 @@ template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
     normalize_from_sums(ChannelGrid grid, TileSums sums, Model model, const T* x, Normal* normals,
                         const T* residual, bool relu, T* y) {
+  backend::cuda::begin_launch();
   extern __shared__ __align__(16) Normal found[];  // one a channel of the slab
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
+  const unsigned own = base + threadIdx.x;  // asked for early: it comes by way of two addresses
+  const Model::Affine affine = model.affine(peer, own < grid.channels ? own : 0);
   finish_sums(sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
               grid.channels, base, part.lanes * W,
               [&](unsigned channel, double sum, double square) {
                 const double mean = sum / grid.pixels;
                 const double variance = fmax(square / grid.pixels - mean * mean, 0.0);
-                found[channel - base] = model.normal(peer, channel, mean, variance);
+                found[channel - base] =
+                    channel == own ? Model::normal(affine, mean, variance)
+                                   : model.normal(peer, channel, mean, variance);
                 if (blockIdx.x != 0) return;
                 normals[std::size_t{peer} * grid.channels + channel] = found[channel - base];
                 follow_moments(model, peer, channel, grid.pixels, mean, variance);
@@ -292,6 +309,7 @@ template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
     pull_back(ChannelGrid grid, const T* x, Through<T, W> through, const Normal* normals,
               const Slope* slopes, Targets<T> to) {
+  backend::cuda::begin_launch();
   const ChannelPart<W> part(grid);
   const Normals<W> normal(normals, blockIdx.z, part.first, grid);
   Slope slope[W];
@@ -307,6 +325,7 @@ template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
     pull_back_from_sums(ChannelGrid grid, TileSums sums, GradientFinish finish, const T* x,
                         Through<T, W> through, Targets<T> to) {
+  backend::cuda::begin_launch();
   extern __shared__ __align__(16) Slope slopes[];  // one a channel of the slab
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/batch_reader.h"
 
 #include <cassert>
@@ -18,6 +19,7 @@ constexpr std::uint64_t kNoPass = ~std::uint64_t{0};
 /// Order k of the list goes to place places[k] of `orders`.
 __global__ void store_orders(const std::uint32_t* const* list, const std::uint32_t* const* places,
                              unsigned samples, std::uint32_t* orders) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= samples) return;
   orders[std::size_t{(*places)[blockIdx.y]} * samples + at] =
@@ -74,6 +76,7 @@ __device__ void draw_box(const Picking& p, const StreamKey& key, unsigned k, Slo
 /// One thread a slot: block row y is a peer.
 __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, Picking p,
                            Slot* slots) {
+  backend::cuda::begin_launch();
   const unsigned k = blockIdx.x * kThreads + threadIdx.x, row = blockIdx.y;
   if (k >= p.batch) return;
   const StreamKey key = keys[row];

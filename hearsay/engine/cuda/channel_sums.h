@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/tensor.h"
@@ -71,7 +72,7 @@ __device__ void finish_sums(const float2* partials, unsigned chunks, unsigned ch
     const bool there = base + lane < count;
     double2 sum = make_double2(0, 0);
     if (there && row < rows) {
-#pragma unroll 4
+#pragma unroll 8
       for (unsigned k = row; k < chunks; k += rows) {
         const float2 part = __ldcg(partials + std::size_t{k} * channels + channel);
         sum.x += static_cast<double>(part.x);
@@ -103,6 +104,7 @@ template <int W, class Terms, class Finish>
 __global__ void __launch_bounds__(kChannelThreads)
     channel_sums(ChannelGrid grid, Terms terms, Finish finish, float2* partials,
                  unsigned* tickets) {
+  backend::cuda::begin_launch();
   __shared__ float2 shared[W][kChannelThreads];
   __shared__ bool last;
   const ChannelPart<W> part(grid);

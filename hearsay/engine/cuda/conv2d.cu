@@ -2,6 +2,7 @@
 #include <climits>
 #include <optional>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/weight_packer.h"
@@ -87,6 +88,7 @@ Choice<WeightKernel> choose_for_weights(const Site& site, ConvGeometry g, int en
 /// The gradient of what went into relu, in its place.
 template <class T, int W>
 __global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
+  backend::cuda::begin_launch();
   const std::size_t at = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) * W;
   if (at >= count) return;
   float out[W], g[W];
@@ -227,8 +229,11 @@ class Conv2dStep final : public Step {
                 dim3(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers),
                 static_cast<unsigned>(kernel.threads),
                 static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
-    tape.launch(kernel.add,
-                dim3(static_cast<unsigned>(kernel.shares), static_cast<unsigned>(groups_), peers),
+    constexpr int kManySplits = 4;
+    const bool many = launch_.splits > kManySplits;
+    tape.launch(many ? kernel.add_many : kernel.add,
+                dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
+                     static_cast<unsigned>(groups_), peers),
                 kAddThreads, 0, launch_, call.gradient,
                 static_cast<long>(site_.places.parameter[0]),
                 bias_ ? static_cast<long>(site_.places.parameter[1]) : -1);

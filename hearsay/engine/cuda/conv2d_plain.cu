@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/extent.h"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
@@ -31,6 +32,7 @@ struct Sizes {
 /// One thread an entry of the output.
 template <class T>
 __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T* y) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= s.out.size) return;
   const unsigned o = at % s.out.channels, column = at / s.out.channels % s.out.width;
@@ -64,6 +66,7 @@ __device__ float gradient_of(const T* y, const T* dy, const Sizes& s, std::size_
 template <class T>
 __global__ void pull_back(const T* y, const T* dy, const float* const* parameters, Sizes s,
                           bool add, T* dx) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= s.in.size) return;
   const unsigned channel = at % s.in.channels, column = at / s.in.channels % s.in.width;
@@ -91,6 +94,7 @@ __global__ void pull_back(const T* y, const T* dy, const float* const* parameter
 template <class T>
 __global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
                                 float* const* gradient) {
+  backend::cuda::begin_launch();
   const unsigned weights = s.out.channels * s.group_in * s.kernel * s.kernel;
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= weights) return;
@@ -120,6 +124,7 @@ __global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
 /// One thread a channel and peer.
 template <class T>
 __global__ void bias_gradient(const T* y, const T* dy, Sizes s, float* const* gradient) {
+  backend::cuda::begin_launch();
   const unsigned o = blockIdx.x * kThreads + threadIdx.x;
   if (o >= s.out.channels) return;
   const unsigned pixels = s.out.batch * s.out.height * s.out.width;

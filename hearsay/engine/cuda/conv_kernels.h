@@ -69,7 +69,8 @@ struct ConvKernel {
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
   void (*launch)(WeightLaunch);
-  void (*add)(WeightLaunch, float* const*, long, long);  ///< grid (shares, groups, peers)
+  void (*add)(WeightLaunch, float* const*, long, long);       ///< grid (shares, groups, peers)
+  void (*add_many)(WeightLaunch, float* const*, long, long);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
   int shares;  ///< of a group's weights, one a warp
   int out_pitch, in_pitch, sum_bytes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
 
@@ -32,6 +33,7 @@ struct ConvShape {
 /// peer). Implicit matrix product: pixels x (taps x channels) x output channels.
 template <class Math, class Shape, int kKernel, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
+  backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
   constexpr int kPitch = Shape::kPitch;
   extern __shared__ __align__(16) char shared[];
@@ -92,8 +94,6 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
 #pragma unroll
           for (int f = 0; f < Shape::kRows; ++f) {
             load_matrices(a[f], patch + a_offset[f] + (k * g.patch_w + l) * kPitch + step * 32);
-#pragma unroll
-            for (std::uint32_t& word : a[f]) word = Math::round(word);
           }
 #pragma unroll
           for (int pair = 0; pair < Shape::kColumns / 2; ++pair) {
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
       for (int i = 0; i < 2; ++i) {
         if (channel + n * 8 + i >= g.out_c) continue;
         if (p.add) value[i] += to_float(y[at + n * 8 + i]);
-        y[at + n * 8 + i] = Entry(value[i]);
+        y[at + n * 8 + i] = from_float<Entry>(value[i]);
       }
     });
     return;
@@ -214,7 +214,8 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
     });
   }
   for_all([&](const float(&value)[2], int at, int n) {
-    *reinterpret_cast<Two<Entry>*>(y + at + n * 8) = {Entry(value[0]), Entry(value[1])};
+    *reinterpret_cast<Two<Entry>*>(y + at + n * 8) = {from_float<Entry>(value[0]),
+                                                        from_float<Entry>(value[1])};
   });
   if (p.sums == nullptr) return;
   __syncthreads();

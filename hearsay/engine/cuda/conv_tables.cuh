@@ -22,6 +22,7 @@ template <class Math, class Shape, bool kWhole>
 constexpr WeightKernel weight_kernel() {
   return {.launch = correlate<Math, Shape, kWhole>,
           .add = add_weight_parts<Shape>,
+          .add_many = add_many_parts<Shape>,
           .threads = Shape::kThreads,
           .pixels = Shape::kPixels,
           .out = Shape::kOut,
@@ -52,8 +53,8 @@ inline constexpr ConvKernel kConvKernels[] = {
 template <class Math>
 inline constexpr WeightKernel kWeightKernels[] = {
     // warps by output channels, by input channels, by pixels; fragments of 16 and 8; taps; pixels
-    weight_kernel<Math, WeightShape<Math, 1, 2, 4, 1, 1, 9, 128>, true>(),
-    weight_kernel<Math, WeightShape<Math, 2, 4, 1, 1, 1, 9, 128>, true>(),
+    weight_kernel<Math, WeightShape<Math, 1, 1, 8, 1, 2, 9, 128>, true>(),
+    weight_kernel<Math, WeightShape<Math, 2, 2, 2, 1, 2, 9, 128>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 1, 9, 128>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 1, 9, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 2, 1, 64>, true>(),

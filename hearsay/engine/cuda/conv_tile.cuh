@@ -97,7 +97,7 @@ __device__ inline void copy_window(const Source<typename Math::Entry>& from, con
         Sixteen<Entry> value;
 #pragma unroll
         for (int i = 0; i < kEntries; ++i) {
-          value.entry[i] = inside && channel + i < from.channels ? pixel[i] : Entry(0.0f);
+          value.entry[i] = inside && channel + i < from.channels ? pixel[i] : from_float<Entry>(0.0f);
         }
         *reinterpret_cast<Sixteen<Entry>*>(to + column * pitch) = value;
       }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
 
@@ -25,6 +26,16 @@ struct WeightShape {
   static constexpr int kOutPitch = pitch(kOut), kInPitch = pitch(kIn);
   static constexpr int kFloats = kOut * kIn * kTaps;  ///< of the weights of a block
 
+  /// Floats of neighbouring channels are read two at a time: the two go to rows g and g + 8 of one
+  /// fragment of output channels, or to the same column of two fragments of input channels.
+  static constexpr int kTogether = sizeof(Entry) == 4 && kColumns % 2 == 0 ? 2 : 1;
+  static constexpr int output_of(int fragment, int g, int second) {
+    return fragment * 16 + (sizeof(Entry) == 4 ? 2 * g + second : g + 8 * second);
+  }
+  static constexpr int input_of(int fragment, int column) {
+    return kTogether == 2 ? fragment / 2 * 16 + column * 2 + fragment % 2 : fragment * 8 + column;
+  }
+
   static int shared_bytes(const ConvGeometry& g) {
     const int tiles = kPixels * 4 + 2 * (kPixels * kOutPitch + g.patch_positions() * kInPitch);
     const int sums = kWarpsK == 1 ? 0 : kWarpsK * kFloats * 4;
@@ -32,12 +43,24 @@ struct WeightShape {
   }
 };
 
+__device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gradient) {
+  const int channels = p.geometry.out_c;
+  for (int out = threadIdx.x; out < channels; out += kAddThreads) {
+    float total = 0;
+    for (int split = 0; split < p.splits; ++split) {
+      total += p.bias[(static_cast<long>(peer) * p.splits + split) * channels + out];
+    }
+    gradient[out] = total;
+  }
+}
+
 /// The gradient: the parts of all splits added up in their order, to where the parameters of each peer
 /// stand. Block (warp's share of a group, group, peer): it puts its fragments in order in shared
 /// memory, so that what goes out lies side by side. `bias_at` < 0: there is none.
 template <class Shape>
 __global__ void __launch_bounds__(kAddThreads)
     add_weight_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
+  backend::cuda::begin_launch();
   constexpr int kOut = 16 * Shape::kRows, kIn = 8 * Shape::kColumns;  // of a warp's share
   constexpr int kFloats = kOut * kIn * Shape::kTaps;
   __shared__ float share[kFloats];
@@ -55,8 +78,8 @@ __global__ void __launch_bounds__(kAddThreads)
     float total = 0;
     for (int split = 0; split < p.splits; ++split) total += parts[split * apart + at];
     const int i = at % 4, lane = at / 4 % 32, fragment = at / 128;
-    const int in = fragment % Shape::kColumns * 8 + lane % 4 * 2 + i % 2;
-    const int out = fragment / Shape::kColumns % Shape::kRows * 16 + lane / 4 + i / 2 * 8;
+    const int in = Shape::input_of(fragment % Shape::kColumns, lane % 4 * 2 + i % 2);
+    const int out = Shape::output_of(fragment / Shape::kColumns % Shape::kRows, lane / 4, i / 2);
     const int tap = fragment / Shape::kColumns / Shape::kRows;
     share[(out * kIn + in) * Shape::kTaps + tap] = total;
   }
@@ -69,13 +92,54 @@ __global__ void __launch_bounds__(kAddThreads)
       weights[(static_cast<long>(out) * g.in_c + in) * taps + tap] = share[at];
     }
   }
-  if (bias_at < 0 || blockIdx.x != 0 || blockIdx.y != 0) return;
-  for (int out = threadIdx.x; out < g.out_c; out += kAddThreads) {
+  if (bias_at >= 0 && blockIdx.x == 0 && blockIdx.y == 0) {
+    add_bias_parts(p, peer, gradient[peer] + bias_at);
+  }
+}
+
+/// The same where there are many splits and few weights: block (fragment of a group, group, peer), whose
+/// warps take the splits in turn; what they find is added in their order.
+template <class Shape>
+__global__ void __launch_bounds__(kAddThreads)
+    add_many_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
+  backend::cuda::begin_launch();
+  constexpr int kWarps = kAddThreads / 32;
+  __shared__ float4 found[kWarps][32];
+  const ConvGeometry& g = p.geometry;
+  const int peer = blockIdx.z, lane = threadIdx.x % 32, turn = threadIdx.x / 32;
+  const long apart = static_cast<long>(gridDim.y) * gridDim.x * 32;  // from split to split
+  const float4* parts = reinterpret_cast<const float4*>(p.partial) + peer * p.splits * apart +
+                        (static_cast<long>(blockIdx.y) * gridDim.x + blockIdx.x) * 32 + lane;
+  float4 sum{0, 0, 0, 0};
+#pragma unroll 4
+  for (int split = turn; split < p.splits; split += kWarps) {
+    const float4 part = parts[split * apart];
+    sum = {sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w};
+  }
+  found[turn][lane] = sum;
+  float* own = gradient[peer];
+  __syncthreads();
+  if (threadIdx.x < 128) {
+    const int i = threadIdx.x % 4, from = threadIdx.x / 4;
     float total = 0;
-    for (int split = 0; split < p.splits; ++split) {
-      total += p.bias[(static_cast<long>(peer) * p.splits + split) * g.out_c + out];
+#pragma unroll
+    for (int k = 0; k < kWarps; ++k) total += reinterpret_cast<const float*>(&found[k][from])[i];
+    constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
+    const int fragment = blockIdx.x % kFragments, warp = blockIdx.x / kFragments;
+    const int in = blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn +
+                   warp / Shape::kWarpsOut * 8 * Shape::kColumns +
+                   Shape::input_of(fragment % Shape::kColumns, from % 4 * 2 + i % 2);
+    const int out = blockIdx.y / p.tap_groups / p.in_groups * Shape::kOut +
+                    warp % Shape::kWarpsOut * 16 * Shape::kRows +
+                    Shape::output_of(fragment / Shape::kColumns % Shape::kRows, from / 4, i / 2);
+    const int tap = blockIdx.y % p.tap_groups * Shape::kTaps +
+                    fragment / Shape::kColumns / Shape::kRows;
+    if (out < g.out_c && in < g.in_c && tap < g.taps) {
+      own[weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = total;
     }
-    gradient[peer][bias_at + out] = total;
+  }
+  if (bias_at >= 0 && blockIdx.x == 0 && blockIdx.y == 0) {
+    add_bias_parts(p, peer, own + bias_at);
   }
 }
 
@@ -84,6 +148,7 @@ __global__ void __launch_bounds__(kAddThreads)
 /// (taps x input channels).
 template <class Math, class Shape, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
+  backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
   extern __shared__ __align__(16) char shared[];
   const ConvGeometry& g = p.geometry;
@@ -150,28 +215,36 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
       std::uint32_t a[Shape::kRows][4];
       if constexpr (sizeof(Entry) == 4) {
         const int pixel = piece * 8 + lane % 4;
-        const float* row = reinterpret_cast<const float*>(slopes + pixel * Shape::kOutPitch) +
-                           out0 + lane / 4;
-        const float* further = row + 4 * Shape::kOutPitch / 4;
+        const char* row = slopes + pixel * Shape::kOutPitch + (out0 + lane / 4 * 2) * 4;
 #pragma unroll
         for (int f = 0; f < Shape::kRows; ++f) {
-          a[f][0] = Math::round(__float_as_uint(row[f * 16]));
-          a[f][1] = Math::round(__float_as_uint(row[f * 16 + 8]));
-          a[f][2] = Math::round(__float_as_uint(further[f * 16]));
-          a[f][3] = Math::round(__float_as_uint(further[f * 16 + 8]));
+          const uint2 near = *reinterpret_cast<const uint2*>(row + f * 64);
+          const uint2 far = *reinterpret_cast<const uint2*>(row + 4 * Shape::kOutPitch + f * 64);
+          a[f][0] = near.x;
+          a[f][1] = near.y;
+          a[f][2] = far.x;
+          a[f][3] = far.y;
         }
-        const char* near = patch + place_of[pixel] + (in0 + lane / 4) * 4;
-        const char* far = patch + place_of[pixel + 4] + (in0 + lane / 4) * 4;
+        constexpr int kTogether = Shape::kTogether;
+        const char* near = patch + place_of[pixel] + (in0 + lane / 4 * kTogether) * 4;
+        const char* far = patch + place_of[pixel + 4] + (in0 + lane / 4 * kTogether) * 4;
 #pragma unroll
         for (int tap = 0; tap < Shape::kTaps; ++tap) {
 #pragma unroll
-          for (int n = 0; n < Shape::kColumns; ++n) {
-            const std::uint32_t b0 = Math::round(
-                *reinterpret_cast<const std::uint32_t*>(near + tap_offset[tap] + n * 32));
-            const std::uint32_t b1 = Math::round(
-                *reinterpret_cast<const std::uint32_t*>(far + tap_offset[tap] + n * 32));
+          for (int n = 0; n < Shape::kColumns; n += kTogether) {
+            struct alignas(4 * kTogether) Words {
+              std::uint32_t of[kTogether];
+            };
+            const auto b0 = *reinterpret_cast<const Words*>(near + tap_offset[tap] + n * 32);
+            const auto b1 = *reinterpret_cast<const Words*>(far + tap_offset[tap] + n * 32);
 #pragma unroll
-            for (int f = 0; f < Shape::kRows; ++f) Math::multiply(sum[tap][f][n], a[f], b0, b1);
+            for (int t = 0; t < kTogether; ++t) {
+              const std::uint32_t k0 = b0.of[t], k1 = b1.of[t];
+#pragma unroll
+              for (int f = 0; f < Shape::kRows; ++f) {
+                Math::multiply(sum[tap][f][n + t], a[f], k0, k1);
+              }
+            }
           }
         }
       } else {

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/cross_entropy.h"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ template <class T>
 __global__ void cross_entropy_kernel(const T* logits, unsigned batch, unsigned classes,
                                      const std::uint16_t* labels, double* const* losses,
                                      T* gradient) {
+  backend::cuda::begin_launch();
   const unsigned warps = blockDim.x / kWarp;
   double loss = 0;
   for (unsigned b = threadIdx.x / kWarp; b < batch; b += warps) {
@@ -94,6 +96,7 @@ template <class T>
 __global__ void judge_kernel(const T* logits, unsigned batch, unsigned classes,
                              const std::uint16_t* labels, const Judged* judged, Verdict* totals,
                              Verdict* const* results) {
+  backend::cuda::begin_launch();
   const unsigned warps = blockDim.x / kWarp;
   double loss = 0, right = 0;
   for (unsigned b = threadIdx.x / kWarp; b < judged->count; b += warps) {

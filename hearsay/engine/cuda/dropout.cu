@@ -1,5 +1,6 @@
 #include <cassert>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
 
@@ -20,6 +21,7 @@ struct Rule {
 /// decided by word 2^40 operation + b size + j of the peer's stream. Without keys: a copy.
 template <class T>
 __global__ void drop(const T* x, const StreamKey* keys, Rule rule, bool add, T* out) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;  // within the peer: NHWC
   if (at >= rule.per_peer) return;
   const std::size_t place = std::size_t{blockIdx.y} * rule.per_peer + at;

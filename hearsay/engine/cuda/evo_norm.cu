@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/sample_sums.h"
 
 namespace hearsay::engine::cuda {
@@ -102,6 +103,7 @@ template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     evo_norm(const T* x, const float* const* parameters, Sizes s, Spread* spreads,
              Extremes* extremes, const T* residual, T* y) {
+  backend::cuda::begin_launch();
   extern __shared__ float shared[];
   const std::size_t first = std::size_t{blockIdx.x} * s.sample.channels * s.sample.pixels;
   const float* model = parameters[blockIdx.x / s.batch];
@@ -136,6 +138,7 @@ __global__ void __launch_bounds__(kSampleThreads)
     evo_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
                       const Spread* spreads, const Extremes* extremes, float* parts, T* dx,
                       bool add, T* residual, bool add_residual) {
+  backend::cuda::begin_launch();
   extern __shared__ float totals[];  // S1, S2, S3 a channel, then a slope a group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
   float* slopes = totals + 3 * channels;

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/sample_sums.h"
 
 namespace hearsay::engine::cuda {
@@ -23,6 +24,7 @@ template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     group_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals,
                const T* residual, bool relu, T* y) {
+  backend::cuda::begin_launch();
   extern __shared__ float totals[];  // a channel, then a group
   const std::size_t first = std::size_t{blockIdx.x} * s.sample.channels * s.sample.pixels;
   const float* model = parameters[blockIdx.x / s.batch];
@@ -52,6 +54,7 @@ __global__ void __launch_bounds__(kSampleThreads)
     group_norm_backward(const T* x, const T* y, const T* dy, const float* const* parameters,
                         Sizes s, bool relu, const Normal* normals, float* parts, T* dx, bool add,
                         T* residual, bool add_residual) {
+  backend::cuda::begin_launch();
   extern __shared__ float totals[];  // S1 and S2 a channel, then slope and rest a group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
   float* lines = totals + 2 * channels;

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/image_reader.h"
 
 #include <vector>
@@ -73,6 +74,7 @@ template <class T, class Entry>
 __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
                             const float2* normalizers, Sizes s, const Slot* slots, T* images,
                             std::uint16_t* labels_out) {
+  backend::cuda::begin_launch();
   const unsigned pixels = s.height * s.width;
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= s.slots * pixels) return;

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/sample_sums.h"
 
 namespace hearsay::engine::cuda {
@@ -42,6 +43,7 @@ __device__ double sum_sample(unsigned features, const Terms& terms) {
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals, T* y) {
+  backend::cuda::begin_launch();
   const std::size_t first = std::size_t{blockIdx.x} * s.features;
   const float* model = parameters[blockIdx.x / s.batch];
   x += first;
@@ -68,6 +70,7 @@ template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
                         const Normal* normals, bool add, T* dx) {
+  backend::cuda::begin_launch();
   const std::size_t first = std::size_t{blockIdx.x} * s.features;
   const float* weight = parameters[blockIdx.x / s.batch] + s.weight;
   const Normal normal = normals[blockIdx.x];
@@ -86,6 +89,7 @@ __global__ void __launch_bounds__(kSampleThreads)
 template <class T>
 __global__ void layer_norm_weights(const T* x, const T* dy, Sizes s, const Normal* normals,
                                    float* const* gradient) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
   if (at >= s.features) return;
   double sum = 0, product = 0;

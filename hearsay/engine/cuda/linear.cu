@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
 
@@ -82,6 +83,7 @@ __device__ void for_each_entry(unsigned rows, unsigned columns, const Body& body
 /// y = x weight^T + bias: sample by output.
 template <class T>
 __global__ void linear_forward(const T* x, const float* const* parameters, Sizes s, T* y) {
+  backend::cuda::begin_launch();
   const unsigned peer = blockIdx.z;
   const float* model = parameters[peer];
   float sums[kRows] = {};
@@ -103,6 +105,7 @@ __global__ void linear_forward(const T* x, const float* const* parameters, Sizes
 template <class T>
 __global__ void linear_backward(Arrays<T> arrays, const float* const* parameters, Sizes s, bool add,
                                 T* dx) {
+  backend::cuda::begin_launch();
   const unsigned peer = blockIdx.z;
   const float* model = parameters[peer];
   float sums[kRows] = {};
@@ -119,6 +122,7 @@ __global__ void linear_backward(Arrays<T> arrays, const float* const* parameters
 /// d weight = g^T x: output by input. d bias = the sum of g over the samples.
 template <class T>
 __global__ void linear_weights(Arrays<T> arrays, Sizes s, float* const* gradient) {
+  backend::cuda::begin_launch();
   const unsigned peer = blockIdx.z;
   float sums[kRows] = {}, total = 0;
   const bool makes_bias = s.bias != kNowhere && blockIdx.x == 0;

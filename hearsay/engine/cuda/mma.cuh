@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <cuda_bf16.h>
+#include "hearsay/engine/cuda/numbers.h"
 
 namespace hearsay::engine::cuda {
 
@@ -40,13 +40,6 @@ __device__ inline void copy_16_async(std::uint32_t shared, const void* global, i
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;"); }
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 
-/// The nearest float with an 11-bit significand.
-__device__ inline float round_to_tf32(float x) {
-  std::uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-}
-
 __device__ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                      std::uint32_t b1) {
   asm volatile(
@@ -56,15 +49,9 @@ __device__ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4],
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored
-/// as; `packed` what a weight becomes for that, and `round` what a word of activations does on its
-/// way to the tensor cores, which would cut what has no place.
+/// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored as.
 struct Tf32 {
-  using Entry = float;
-  __device__ static float packed(float x) { return round_to_tf32(x); }
-  __device__ static std::uint32_t round(std::uint32_t word) {
-    return __float_as_uint(round_to_tf32(__uint_as_float(word)));
-  }
+  using Entry = Tf32Float;
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
     multiply_tf32(c, a, b0, b1);
@@ -74,14 +61,13 @@ struct Tf32 {
 /// Floats as sums of two 11-bit parts: what is left out of a product is below 2^-21 of it.
 struct Fp32 {
   using Entry = float;
-  __device__ static float packed(float x) { return x; }
-  __device__ static std::uint32_t round(std::uint32_t word) { return word; }
-  __device__ static std::uint32_t high(std::uint32_t x) {
-    return __float_as_uint(round_to_tf32(__uint_as_float(x)));
+  __device__ static float rounded(std::uint32_t word) {
+    return from_float<Tf32Float>(__uint_as_float(word)).value;
   }
-  __device__ static std::uint32_t low(std::uint32_t x) {
-    return __float_as_uint(
-        round_to_tf32(__uint_as_float(x) - round_to_tf32(__uint_as_float(x))));
+  __device__ static std::uint32_t high(std::uint32_t word) { return __float_as_uint(rounded(word)); }
+  __device__ static std::uint32_t low(std::uint32_t word) {
+    const float rest = __uint_as_float(word) - rounded(word);
+    return __float_as_uint(from_float<Tf32Float>(rest).value);
   }
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
@@ -94,9 +80,7 @@ struct Fp32 {
 };
 
 struct Bf16 {
-  using Entry = __nv_bfloat16;
-  __device__ static __nv_bfloat16 packed(float x) { return __float2bfloat16_rn(x); }
-  __device__ static std::uint32_t round(std::uint32_t word) { return word; }
+  using Entry = BFloat16;
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                   std::uint32_t b1) {
     asm volatile(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <cuda_bf16.h>
@@ -12,13 +13,24 @@ namespace hearsay::engine::cuda {
 
 using BFloat16 = __nv_bfloat16;
 
+/// A float with a significand of 11 bits: what the tensor cores read of it is all there is.
+struct Tf32Float {
+  float value;
+};
+
 __device__ inline float to_float(float x) { return x; }
+__device__ inline float to_float(Tf32Float x) { return x.value; }
 __device__ inline float to_float(BFloat16 x) { return __bfloat162float(x); }
 
+/// The nearest number of that type.
 template <class T>
 __device__ T from_float(float x) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
+  } else if constexpr (std::is_same_v<T, Tf32Float>) {
+    std::uint32_t bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return {__uint_as_float(bits)};
   } else {
     return __float2bfloat16_rn(x);
   }
@@ -75,10 +87,13 @@ __device__ void store_gradient(float value, bool add, T* to) {
 /// Calls body(std::type_identity<T>()) with the type that tensors of that precision are stored as.
 template <class Body>
 void with_storage(backend::Precision precision, const Body& body) {
-  if (precision == backend::Precision::kBf16) {
-    body(std::type_identity<BFloat16>());
-  } else {
-    body(std::type_identity<float>());
+  switch (precision) {
+    case backend::Precision::kTf32:
+      return body(std::type_identity<Tf32Float>());
+    case backend::Precision::kFp32:
+      return body(std::type_identity<float>());
+    case backend::Precision::kBf16:
+      return body(std::type_identity<BFloat16>());
   }
 }
 

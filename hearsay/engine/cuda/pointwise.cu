@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
 
@@ -31,6 +32,7 @@ struct GeluMap {
 
 template <class Map, class T, int W>
 __global__ void map_forward(const T* x, T* y, std::size_t size) {
+  backend::cuda::begin_launch();
   const std::size_t at = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) * W;
   if (at >= size) return;
   float v[W];
@@ -42,6 +44,7 @@ __global__ void map_forward(const T* x, T* y, std::size_t size) {
 
 template <class Map, class T, int W>
 __global__ void map_backward(const T* x, const T* dy, T* dx, bool add, std::size_t size) {
+  backend::cuda::begin_launch();
   const std::size_t at = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) * W;
   if (at >= size) return;
   float v[W], g[W];
@@ -86,6 +89,7 @@ class MapStep final : public Step {
 
 template <class T, int W>
 __global__ void add_forward(const T* a, const T* b, bool relu, T* y, std::size_t size) {
+  backend::cuda::begin_launch();
   const std::size_t at = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) * W;
   if (at >= size) return;
   float u[W], v[W];
@@ -103,6 +107,7 @@ __global__ void add_forward(const T* a, const T* b, bool relu, T* y, std::size_t
 template <class T, int W>
 __global__ void add_backward(const T* dy, const T* y, T* da, bool add_a, T* db, bool add_b,
                              std::size_t size) {
+  backend::cuda::begin_launch();
   const std::size_t at = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) * W;
   if (at >= size) return;
   float g[W], v[W];

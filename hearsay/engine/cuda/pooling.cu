@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/extent.h"
 #include "hearsay/engine/cuda/numbers.h"
@@ -33,6 +34,7 @@ struct Place {
 template <class T>
 __global__ void pool_forward(const T* x, Extent in, Extent out, Window window,
                              std::uint16_t* places, T* y) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= out.size) return;
   const Place place(at, out);
@@ -65,6 +67,7 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window,
 template <class T>
 __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent in, Extent out,
                               Window window, bool add, T* dx) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= in.size) return;
   const Place place(at, in);

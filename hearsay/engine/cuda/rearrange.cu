@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/extent.h"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
@@ -14,6 +15,7 @@ constexpr unsigned kThreads = 256;
 
 template <class T>
 __global__ void shortcut_forward(const T* x, Extent in, Extent out, unsigned before, T* y) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= out.size) return;
   const unsigned channel = at % out.channels, pixel = at / out.channels;
@@ -28,6 +30,7 @@ __global__ void shortcut_forward(const T* x, Extent in, Extent out, unsigned bef
 template <class T>
 __global__ void shortcut_backward(const T* dy, Extent in, Extent out, unsigned before, bool add,
                                   T* dx) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= in.size) return;
   const unsigned channel = at % in.channels, pixel = at / in.channels;
@@ -75,6 +78,7 @@ class ShortcutStep final : public Step {
 /// Thread `at` moves the image's entry `at` from the image to the vector, or back.
 template <class T>
 __global__ void flatten(const T* from, Extent image, bool to_image, bool add, T* to) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= image.size) return;
   const unsigned pixels = image.height * image.width, per_sample = pixels * image.channels;
@@ -112,6 +116,7 @@ class FlattenStep final : public Step {
 
 template <class T>
 __global__ void mean_of_pixels(const T* x, Extent in, T* y, unsigned size) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;  // sample, channel
   if (at >= size) return;
   const unsigned pixels = in.height * in.width;
@@ -123,6 +128,7 @@ __global__ void mean_of_pixels(const T* x, Extent in, T* y, unsigned size) {
 
 template <class T>
 __global__ void mean_of_pixels_backward(const T* dy, Extent in, bool add, T* dx) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= in.size) return;
   const unsigned pixels = in.height * in.width, sample = at / (pixels * in.channels);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/extent.h"
 #include "hearsay/engine/cuda/numbers.h"
@@ -102,6 +103,7 @@ struct Offsets {
 template <int N>
 __global__ void sum_samples(const float* parts, unsigned batch, unsigned channels,
                             Offsets<N> offsets, float* const* gradient) {
+  backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
   if (at >= N * channels) return;
   double sum = 0;

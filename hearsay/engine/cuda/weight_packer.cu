@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/weight_packer.h"
 
 #include "hearsay/engine/cuda/mma.cuh"
@@ -13,6 +14,7 @@ constexpr int kThreads = 256;
 template <class Math>
 __global__ void __launch_bounds__(kThreads)
     pack_weights(const PackedWeights* jobs, int count, const float* const* parameters) {
+  backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
   const int block = static_cast<int>(blockIdx.x), peer = blockIdx.y;
   int low = 0, high = count - 1;  // the last job that begins at or before this block
@@ -44,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
                row_in_group) * job.pitch_entries + place;
   for (int tap = 0; tap < job.taps; ++tap) {
     const float value = there ? from[job.exchanged ? job.taps - 1 - tap : tap] : 0.0f;
-    to[static_cast<long>(tap) * job.outputs_a_group * job.pitch_entries] = Math::packed(value);
+    to[static_cast<long>(tap) * job.outputs_a_group * job.pitch_entries] = from_float<Entry>(value);
   }
 }
 
