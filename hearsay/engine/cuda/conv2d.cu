@@ -28,6 +28,10 @@ using backend::cuda::Tape;
 constexpr int kMostShared = 227 << 10;  // of a block, on every architecture from sm_90; sm_80: 163
 constexpr int kSideLanes = 2;           // for the gradients of weights, which nobody waits for
 
+/// A run must have the same bits beside others as alone, so nothing that decides the order of a sum
+/// may depend on how many peers there are: kernels and splits are chosen for this many.
+constexpr int kUsualPeers = 4;
+
 int up(int n, int d) { return (n + d - 1) / d; }
 
 /// A kernel and the tiles it goes over a tensor in.
@@ -47,8 +51,7 @@ Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
     lay_tiles(g, kernel.pixels);
     const int chunks = up(g.in_c * entry_bytes, kernel.bytes);
     if (kernel.shared_bytes(g, chunks) > kMostShared) continue;
-    const double blocks =
-        static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * static_cast<double>(site.x->peers);
+    const double blocks = static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
     // Bytes that a fragment's products need from shared memory fall with the size of the block.
@@ -74,8 +77,8 @@ Choice<WeightKernel> choose_for_weights(const Site& site, ConvGeometry g, int en
     // Products, and what is read for them: channels that only fill up count in both.
     const double out = up(g.out_c, kernel.out) * kernel.out, in = up(g.in_c, kernel.in) * kernel.in;
     const double cost = out * in * up(taps, kernel.taps) * kernel.taps *
-                            (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) *
-                            g.tiles * kernel.pixels;
+                        (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) * g.tiles *
+                        kernel.pixels;
     if (best.kernel == nullptr || cost < least) {
       best = {&kernel, g};
       least = cost;
@@ -100,8 +103,8 @@ __global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
 /// A convolution in one direction: its kernel, tiles and packed weights.
 class Direction {
  public:
-  Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv, bool backward,
-            WeightPacker& packer)
+  Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv,
+            bool backward, WeightPacker& packer)
       : entry_(site.precision == backend::Precision::kBf16 ? 2 : 4),
         choice_(choose(site, geometry, entry_)) {
     if (choice_.kernel == nullptr) return;
@@ -154,7 +157,8 @@ class Conv2dStep final : public Step {
   Conv2dStep(const model::Conv2d& conv, const Site& site)
       : site_(site), bias_(conv.bias), forward_(site, geometry(conv), conv, false, *site.packer) {
     if (!site.y->wants_gradient()) return;
-    if (site.x->wants_gradient()) backward_.emplace(site, transposed(conv), conv, true, *site.packer);
+    if (site.x->wants_gradient())
+      backward_.emplace(site, transposed(conv), conv, true, *site.packer);
     const int entry = site.precision == backend::Precision::kBf16 ? 2 : 4;
     weights_ = choose_for_weights(site, geometry(conv), entry);
     if (weights_.kernel == nullptr) return;
@@ -167,13 +171,13 @@ class Conv2dStep final : public Step {
                .in_groups = up(g.in_c, weights_.kernel->in),
                .tap_groups = up(g.kernel * g.kernel, weights_.kernel->taps)};
     groups_ = up(g.out_c, weights_.kernel->out) * launch_.in_groups * launch_.tap_groups;
-    const int peers = static_cast<int>(site.x->peers);
-    launch_.splits = std::clamp(2 * site.processors / (groups_ * peers), 1, g.tiles);
+    launch_.splits = std::clamp(2 * site.processors / (groups_ * kUsualPeers), 1, g.tiles);
     partial_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * groups_) *
                              static_cast<std::size_t>(weights_.kernel->floats()));
     launch_.partial = partial_.data();
     if (conv.bias) {
-      bias_parts_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
+      bias_parts_ =
+          Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
       launch_.bias = bias_parts_.data();
     }
   }
