@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "hearsay/backend/cuda/memory.h"
+#include "hearsay/core/error.h"
 
 namespace hearsay::backend::cuda {
 namespace {
@@ -30,6 +32,18 @@ __global__ void count_slowly(float* y, unsigned n) {
   for (int k = 0; k < 200; ++k) __nanosleep(500);
   __syncthreads();
   if (i < n) y[i] = room[i];
+}
+
+/// y[i] = i + n, with shared memory of its own beside that of the launch.
+__global__ void count_with_room(float* y, unsigned n) {
+  extern __shared__ float room[];
+  __shared__ unsigned own[128];
+  const unsigned i = threadIdx.x;
+  own[i] = i + n;
+  __syncthreads();
+  room[i] = static_cast<float>(own[blockDim.x - 1 - i]);
+  __syncthreads();
+  if (i < n) y[i] = room[blockDim.x - 1 - i];
 }
 
 __global__ void add(const float* a, const float* b, float* sum, unsigned n) {
@@ -112,6 +126,38 @@ TEST_F(TapeTest, LanesForkAndJoin) {
   tape.launch(add, 1, 128, 0, sum.data(), sum.data(), a.data(), 100u);
   tape.synchronize();
   EXPECT_EQ(values(a)[50], 600.0f);
+}
+
+/// Without being asked for, 48 KB are all that a block has, what its kernel declares included.
+TEST_F(TapeTest, GivesLaunchesTheSharedMemoryTheyNeed) {
+  Tape tape, other;
+  const Memory<float> y(128);
+  for (const std::size_t bytes : {512u, 48u << 10, 60'000u, 1000u}) {
+    tape.launch(count_with_room, 1, 128, bytes, y.data(), 100u);
+    tape.synchronize();
+    EXPECT_EQ(values(y)[99], 199.0f) << bytes;
+    other.launch(count_with_room, 1, 128, 50'000, y.data(), 90u);
+    other.synchronize();
+    EXPECT_EQ(values(y)[89], 179.0f) << bytes;
+  }
+}
+
+TEST_F(TapeTest, NamesTheLaunchThatIsImpossibleAndGoesOn) {
+  Tape tape;
+  const Memory<float> y(128);
+  try {
+    tape.launch(add, dim3(1, 70'000), 128, 0, y.data(), y.data(), y.data(), 1u);
+    tape.submit();
+    ADD_FAILURE() << "a grid of 70,000 rows";
+  } catch (const RunFailed& error) {
+    const std::string text = error.what();
+    for (const char* part : {"grid 1x70000x1", "block 128x1x1", " 0 bytes of shared", "add"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+  }
+  tape.launch(count_with_room, 1, 128, 512, y.data(), 100u);
+  tape.synchronize();
+  EXPECT_EQ(values(y)[99], 199.0f);
 }
 
 TEST_F(TapeTest, ForgetsTheGraphsThatWereNotUsedForLongest) {

@@ -4,6 +4,8 @@
 
 #include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hearsay/algorithm/algorithm.h"
 #include "train/scratch.h"
@@ -16,27 +18,31 @@ inline void PrintTo(const Entry& entry, std::ostream* out) { *out << entry.name;
 
 namespace hearsay::train {
 
-/// Every method of the registry, on five noisy quadratics and a graph that suits it.
+/// Every method of the registry, with a compressor and an optimizer that suit it.
 class EveryAlgorithm : public ::testing::TestWithParam<algorithm::Entry> {
  protected:
-  static Config settings(const std::string& threads = "1") {
+  static Config method_on(std::vector<std::pair<std::string, std::string>> more) {
     using Compression = algorithm::Needs::Compression;
     const algorithm::Needs& needs = GetParam().needs;
-    return config_of({
-        {"algorithm", std::string(GetParam().example)},
-        {"compressor", needs.compression == Compression::kContractive ? "topk:keep=0.2"
-                       : needs.compression == Compression::kMild      ? "qsgd:bits=8,unbiased=1"
-                                                                      : "identity"},
-        {"peers", "5"},
-        {"data", "least-squares:noise=0.1"},
-        {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
-        {"lr", "0.02"},
-        {"rounds", "26"},
-        {"evaluate", "4"},
-        {"checkpoint", "5"},
-        {"link", "latency=1e-3,compute=1e-2,straggler=1"},
-        {"threads", threads},
-    });
+    more.insert(more.end(),
+                {{"algorithm", std::string(GetParam().example)},
+                 {"compressor", needs.compression == Compression::kContractive ? "topk:keep=0.2"
+                                : needs.compression == Compression::kMild ? "qsgd:bits=8,unbiased=1"
+                                                                          : "identity"},
+                 {"peers", "5"},
+                 {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
+                 {"lr", "0.02"}});
+    return config_of(more);
+  }
+
+  /// On five noisy quadratics.
+  static Config settings(const std::string& threads = "1") {
+    return method_on({{"data", "least-squares:noise=0.1"},
+                      {"rounds", "26"},
+                      {"evaluate", "4"},
+                      {"checkpoint", "5"},
+                      {"link", "latency=1e-3,compute=1e-2,straggler=1"},
+                      {"threads", threads}});
   }
 };
 

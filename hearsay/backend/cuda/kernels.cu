@@ -62,6 +62,18 @@ class CudaKernels final : public Kernels {
 
   void submit() override { tape().submit(); }
 
+  /// There are fewer lanes than there may be runs: those that share one come one after the other.
+  void use_lane(std::size_t lane) override {
+    if (lane == 0) {
+      tape().join_all();
+      return tape().use(0);
+    }
+    const int side = 1 + static_cast<int>((lane - 1) % (Tape::kLanes - 1));
+    if (side == tape().lane()) return;
+    tape().fork(side);
+    tape().use(side);
+  }
+
   void synchronize() override {
     tape().synchronize();
     figures_.recycle();
@@ -183,13 +195,13 @@ class CudaKernels final : public Kernels {
   template <class Vectors, class Term>
   void reduce(Vectors vectors, Term term, std::size_t count, std::size_t dim, double* out) {
     const dim3 grid(pieces_of(dim), static_cast<unsigned>(count));
-    tape().launch(sum_entries<Vectors, Term>, grid, kSumThreads, 0, vectors, term, partial_.data(),
-                  tickets_.data(), tape().put(out));
+    tape().launch(sum_entries<Vectors, Term>, grid, kSumThreads, 0, vectors, term,
+                  scratch().partial.data(), scratch().tickets.data(), tape().put(out));
   }
 
   void make_room(std::size_t count, std::size_t dim) {
-    grow(partial_, count * pieces_of(dim));
-    grow(tickets_, count);
+    grow(&Scratch::partial, count * pieces_of(dim));
+    grow(&Scratch::tickets, count);
   }
 
   void sum_squares(ConstBlock x, double* out) {
@@ -200,16 +212,27 @@ class CudaKernels final : public Kernels {
 
   /// Room on the device for `count` sums, used again by the next call that needs some.
   double* sums_of(std::size_t count) {
-    grow(sums_, count);
-    return sums_.data();
+    grow(&Scratch::sums, count);
+    return scratch().sums.data();
   }
 
-  /// Submits what was recorded with the old memory, so nothing may have been put for later.
+  /// Memory of a lane that calls on it use one after the other.
+  struct Scratch {
+    Memory<double> partial, sums;
+    Memory<unsigned> tickets;
+  };
+  Scratch& scratch() { return scratch_[tape().lane()]; }
+
+  /// Submits what was recorded with the old memory, so nothing may have been put for later. The
+  /// lane stays the same.
   template <class T>
-  void grow(Memory<T>& memory, std::size_t size) {
+  void grow(Memory<T> Scratch::*member, std::size_t size) {
+    Memory<T>& memory = scratch().*member;
     if (memory.size() >= size) return;
+    const int lane = tape().lane();
     tape().synchronize();
     memory = Memory<T>(std::bit_ceil(size));
+    use_lane(static_cast<std::size_t>(lane));
   }
 
   /// Copy device memory to the host after all that was asked for.
@@ -273,8 +296,7 @@ class CudaKernels final : public Kernels {
   std::string isa_;
   std::shared_ptr<Context> context_;  // shared with the blocks
   Figures figures_;
-  Memory<double> partial_, sums_;
-  Memory<unsigned> tickets_;
+  Scratch scratch_[Tape::kLanes];
 };
 
 /// Throws InvalidArgument, with what a user can do, unless `status` is a success.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -21,11 +22,13 @@ void check(cudaError_t status, const char* what) {
 
 namespace {
 
-constexpr int kLanes = 8;
+constexpr int kLanes = Tape::kLanes;
 constexpr std::size_t kAlignment = 16;  // of what stands on the tape
 constexpr std::size_t kMostGraphs = 64;
 constexpr std::size_t kMostArguments = 64;
-constexpr std::size_t kSharedByDefault = 48 << 10;  // more must be asked for, kernel by kernel
+
+/// What a kernel declares and what its launch adds, together; more must be asked for.
+constexpr std::size_t kSharedByDefault = 48 << 10;
 
 enum class Step : std::uint32_t { kLaunch, kFork, kUse, kJoin };
 
@@ -45,6 +48,36 @@ static_assert(sizeof(Entry) == 48 && sizeof(std::size_t) == sizeof(std::uint64_t
 
 constexpr std::size_t padded(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::string text(const std::uint32_t (&extent)[3]) {
+  return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" +
+         std::to_string(extent[2]);
+}
+
+/// "grid 5x3x1, block 512x1x1, 49152 bytes of shared memory, of _Z6select..."
+std::string describe(const Entry& launch) {
+  const char* name = nullptr;
+  if (cudaFuncGetName(&name, launch.kernel) != cudaSuccess) name = "an unknown kernel";
+  return "grid " + text(launch.grid) + ", block " + text(launch.block) + ", " +
+         std::to_string(launch.shared_bytes) + " bytes of shared memory, of " + name;
+}
+
+/// Let launches of `kernel` have `bytes` of shared memory beyond what it declares. Returns how much
+/// they may have. Tapes share kernels, so it never becomes less.
+std::size_t ask_for_shared(const void* kernel, std::size_t bytes) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "reading a kernel's attributes");
+  if (attributes.sharedSizeBytes + bytes <= kSharedByDefault) {
+    return kSharedByDefault - attributes.sharedSizeBytes;
+  }
+  const int room = std::max(static_cast<int>(bytes), attributes.maxDynamicSharedSizeBytes);
+  const std::string what = "asking for " + std::to_string(room) + " bytes of shared memory";
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
+        what.c_str());
+  return static_cast<std::size_t>(room);
 }
 
 struct Graph {
@@ -103,7 +136,8 @@ struct Tape::Impl {
     how.stream = streams[lane];
     how.attrs = &overlap;
     how.numAttrs = follows ? 1 : 0;
-    check(cudaLaunchKernelExC(&how, entry.kernel, arguments), "capturing a launch");
+    const cudaError_t status = cudaLaunchKernelExC(&how, entry.kernel, arguments);
+    if (status != cudaSuccess) check(status, ("capturing " + describe(entry)).c_str());
   }
 
   /// Play the tape into the streams, which are being captured.
@@ -185,17 +219,31 @@ struct Tape::Impl {
     return graphs[last];
   }
 
+  /// Captured first: if that fails, nothing of this submission reaches the device.
+  void run() {
+    Graph& graph = find();
+    page.send(streams[0]);
+    graph.last_use = ++submissions;
+    check(cudaGraphLaunch(graph.executable, streams[0]), "launching a graph");
+  }
+
+  void start_over() {
+    page.forget();
+    tape.clear();
+  }
+
   cudaStream_t streams[kLanes] = {};
   cudaEvent_t events[kLanes] = {};
   Page page;
   std::vector<std::byte> tape;
+  int lane = 0;  // in use
   bool forked[kLanes] = {};
   bool launched = false;
   std::vector<Graph> graphs;
   std::size_t last = 0;
   std::uint64_t submissions = 0;
   std::size_t captures = 0;
-  std::unordered_map<const void*, std::size_t> shared_of;  // what was asked for beyond the default
+  std::unordered_map<const void*, std::size_t> shared_of;  // what launches of a kernel may have
 };
 
 Tape::Tape() : impl_(std::make_unique<Impl>()) {}
@@ -215,11 +263,9 @@ const void* Tape::put_list_bytes(const void* values, std::size_t bytes) {
 void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                   const void* const* arguments, const std::size_t* sizes, std::size_t count) {
   assert(count <= kMostArguments);
-  if (shared_bytes > kSharedByDefault && impl_->shared_of[kernel] < shared_bytes) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)),
-          "asking for shared memory");
-    impl_->shared_of[kernel] = shared_bytes;
+  if (shared_bytes > 0) {
+    std::size_t& room = impl_->shared_of[kernel];
+    if (room < shared_bytes) room = ask_for_shared(kernel, shared_bytes);
   }
   const Entry entry{.arguments = static_cast<std::uint32_t>(count),
                     .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
@@ -242,8 +288,12 @@ void Tape::fork(int lane) {
 
 void Tape::use(int lane) {
   assert(lane == 0 || impl_->forked[lane]);
+  if (lane == impl_->lane) return;
   impl_->append(Step::kUse, lane);
+  impl_->lane = lane;
 }
+
+int Tape::lane() const { return impl_->lane; }
 
 void Tape::join(int lane) {
   assert(impl_->forked[lane]);
@@ -251,21 +301,23 @@ void Tape::join(int lane) {
   impl_->forked[lane] = false;
 }
 
-void Tape::submit() {
+void Tape::join_all() {
   for (int lane = 1; lane < kLanes; ++lane) {
     if (impl_->forked[lane]) join(lane);
   }
+}
+
+void Tape::submit() {
+  join_all();
+  impl_->lane = 0;
   const bool any = std::exchange(impl_->launched, false);
-  if (any) {
-    // Captured first: if that fails, nothing of this submission reaches the device.
-    Graph& graph = impl_->find();
-    impl_->page.send(impl_->streams[0]);
-    graph.last_use = ++impl_->submissions;
-    check(cudaGraphLaunch(graph.executable, impl_->streams[0]), "launching a graph");
-  } else {
-    impl_->page.forget();
+  try {
+    if (any) impl_->run();
+  } catch (...) {
+    impl_->start_over();  // what comes next has nothing to do with what failed
+    throw;
   }
-  impl_->tape.clear();
+  impl_->start_over();
 }
 
 void Tape::synchronize() {

@@ -24,9 +24,11 @@ void check(cudaError_t status, const char* what);
 ///
 /// Launches happen in order, save on side lanes: `fork(lane)` lets the lane start after all that
 /// lane 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)` lets lane 0 wait
-/// for it. Every lane is joined by `submit`.
+/// for it. Every lane is joined by `submit`, after which lane 0 is in use.
 class Tape {
  public:
+  static constexpr int kLanes = 8;
+
   Tape();
   ~Tape();
   Tape(const Tape&) = delete;
@@ -68,6 +70,8 @@ class Tape {
   void fork(int lane);
   void use(int lane);
   void join(int lane);
+  void join_all();
+  int lane() const;  ///< in use
 
   void submit();
   void synchronize();  ///< submit, wait; throws RunFailed if a launch failed

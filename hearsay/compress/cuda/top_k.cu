@@ -74,10 +74,12 @@ class TopKRows final : public SparseRows {
                     .units = static_cast<std::uint32_t>(units_.size()),
                     .format = format_};
     backend::cuda::Tape& tape = context_.tape;
-    // Classes run side by side: lane 0 takes the last, whose blocks take longest.
+    // Classes run side by side: lane 0 takes the last, whose blocks take longest. Who is on another
+    // lane has others beside it, and its classes come one after the other.
+    const bool alone = tape.lane() == 0;
     for (std::size_t c = 0; c < kClassCount; ++c) {
       if (small_[c].size() == 0) continue;
-      const int lane = c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
+      const int lane = alone && c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
       if (lane > 0) {
         tape.fork(lane);
         tape.use(lane);
@@ -88,7 +90,7 @@ class TopKRows final : public SparseRows {
       if (lane > 0) tape.use(0);
     }
     if (large_.size() > 0) select_large(v, rows, kept);
-    for (std::size_t c = 0; c + 1 < kClassCount; ++c) {
+    for (std::size_t c = 0; alone && c + 1 < kClassCount; ++c) {
       if (small_[c].size() > 0) tape.join(static_cast<int>(c) + 1);
     }
   }

@@ -28,7 +28,10 @@ using backend::cuda::Tape;
 
 constexpr int kMostShared = 227 << 10;  // of a block, on every architecture from sm_90; sm_80: 163
 constexpr int kSideLanes = 2;           // for the gradients of weights, which nobody waits for
-constexpr int kUsualPeers = 4;  // what sizes are chosen for: a peer's bits must not depend on others
+
+/// A run must have the same bits beside others as alone, so nothing that decides the order of a sum
+/// may depend on how many peers there are: kernels and splits are chosen for this many.
+constexpr int kUsualPeers = 4;
 
 int up(int n, int d) { return (n + d - 1) / d; }
 
@@ -75,8 +78,8 @@ Choice<WeightKernel> choose_for_weights(const Site& site, ConvGeometry g, int en
     // Products, and what is read for them: channels that only fill up count in both.
     const double out = up(g.out_c, kernel.out) * kernel.out, in = up(g.in_c, kernel.in) * kernel.in;
     const double cost = out * in * up(taps, kernel.taps) * kernel.taps *
-                            (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) *
-                            g.tiles * kernel.pixels;
+                        (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) * g.tiles *
+                        kernel.pixels;
     if (best.kernel == nullptr || cost < least) {
       best = {&kernel, g};
       least = cost;
@@ -102,8 +105,8 @@ __global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
 /// A convolution in one direction: its kernel, tiles and packed weights.
 class Direction {
  public:
-  Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv, bool backward,
-            WeightPacker& packer)
+  Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv,
+            bool backward, WeightPacker& packer)
       : entry_(site.precision == backend::Precision::kBf16 ? 2 : 4),
         choice_(choose(site, geometry, entry_)) {
     if (choice_.kernel == nullptr) return;
@@ -170,7 +173,8 @@ class Conv2dStep final : public Step {
   Conv2dStep(const model::Conv2d& conv, const Site& site)
       : site_(site), bias_(conv.bias), forward_(site, geometry(conv), conv, false, *site.packer) {
     if (!site.y->wants_gradient()) return;
-    if (site.x->wants_gradient()) backward_.emplace(site, transposed(conv), conv, true, *site.packer);
+    if (site.x->wants_gradient())
+      backward_.emplace(site, transposed(conv), conv, true, *site.packer);
     const int entry = site.precision == backend::Precision::kBf16 ? 2 : 4;
     weights_ = choose_for_weights(site, geometry(conv), entry);
     if (weights_.kernel == nullptr) return;
@@ -188,7 +192,8 @@ class Conv2dStep final : public Step {
                              static_cast<std::size_t>(weights_.kernel->floats()));
     launch_.partial = partial_.data();
     if (conv.bias) {
-      bias_parts_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
+      bias_parts_ =
+          Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
       launch_.bias = bias_parts_.data();
     }
   }
