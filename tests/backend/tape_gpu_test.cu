@@ -36,6 +36,7 @@ __global__ void count_slowly(float* y, unsigned n) {
 
 /// y[i] = i + n, with shared memory of its own beside that of the launch.
 __global__ void count_with_room(float* y, unsigned n) {
+  hearsay::backend::cuda::begin_launch();
   extern __shared__ float room[];
   __shared__ unsigned own[128];
   const unsigned i = threadIdx.x;

@@ -22,6 +22,9 @@ void check(cudaError_t status, const char* what);
 ///   tape.launch(scale, grid, block, 0, tape.put(std::span(factors)), y, size);
 ///   tape.submit();
 ///
+/// The first statement of every kernel is begin_launch() (launch.cuh): the next launch of a lane is
+/// prepared while the one before still runs.
+///
 /// Launches happen in order, save on side lanes: `fork(lane)` lets the lane start after all that
 /// lane 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)` lets lane 0 wait
 /// for it. Every lane is joined by `submit`, after which lane 0 is in use.
