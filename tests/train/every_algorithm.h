@@ -24,14 +24,14 @@ class EveryAlgorithm : public ::testing::TestWithParam<algorithm::Entry> {
   static Config method_on(std::vector<std::pair<std::string, std::string>> more) {
     using Compression = algorithm::Needs::Compression;
     const algorithm::Needs& needs = GetParam().needs;
-    more.insert(more.end(),
-                {{"algorithm", std::string(GetParam().example)},
-                 {"compressor", needs.compression == Compression::kContractive ? "topk:keep=0.2"
-                                : needs.compression == Compression::kMild ? "qsgd:bits=8,unbiased=1"
-                                                                          : "identity"},
-                 {"peers", "5"},
-                 {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
-                 {"lr", "0.02"}});
+    more.insert(more.end(), {{"algorithm", std::string(GetParam().example)},
+                             {"compressor",
+                              needs.compression == Compression::kContractive ? "topk:keep=0.2"
+                              : needs.compression == Compression::kMild ? "qsgd:bits=10,unbiased=1"
+                                                                        : "identity"},
+                             {"peers", "5"},
+                             {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
+                             {"lr", "0.02"}});
     return config_of(more);
   }
 
