@@ -15,8 +15,7 @@ using model::BatchNorm;
 /// Those of W neighbouring channels.
 template <int W>
 struct Normals {
-  __device__ Normals(const Normal* normals, unsigned peer, unsigned first,
-                     const ChannelGrid& grid)
+  __device__ Normals(const Normal* normals, unsigned peer, unsigned first, const ChannelGrid& grid)
       : Normals(normals + std::size_t{peer} * grid.channels + first) {}
   __device__ explicit Normals(const Normal* first) {
 #pragma unroll
@@ -47,11 +46,10 @@ struct Model {
     return {own[places.parameter[0] + channel], own[places.parameter[1] + channel]};
   }
   __device__ static Normal normal(const Affine& affine, double mean, double variance) {
-    const double r = rsqrt(variance + BatchNorm::kEpsilon);
-    return {.mean = static_cast<float>(mean),
-            .scale = static_cast<float>(static_cast<double>(affine.weight) * r),
-            .bias = affine.bias,
-            .r = static_cast<float>(r)};
+    const float v = static_cast<float>(variance + BatchNorm::kEpsilon);
+    const float r = 1.0f / sqrtf(v);
+    return {
+        .mean = static_cast<float>(mean), .scale = affine.weight * r, .bias = affine.bias, .r = r};
   }
   __device__ Normal normal(unsigned peer, unsigned channel, double mean, double variance) const {
     return normal(affine(peer, channel), mean, variance);
@@ -163,8 +161,8 @@ __global__ void __launch_bounds__(kChannelThreads)
   normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
 }
 
-/// The same where the sums of x and x^2 are there in parts: every block adds them up for itself, which
-/// takes less time than another launch; the first one of a peer keeps what comes of them.
+/// The same where the sums of x and x^2 are there in parts: every block adds them up for itself,
+/// which takes less time than another launch; the first one of a peer keeps what comes of them.
 template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
     normalize_from_sums(ChannelGrid grid, TileSums sums, Model model, const T* x, Normal* normals,
@@ -173,20 +171,20 @@ __global__ void __launch_bounds__(kChannelThreads)
   extern __shared__ __align__(16) Normal found[];  // one a channel of the slab
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
+  const double part_of = 1.0 / grid.pixels;
   const unsigned own = base + threadIdx.x;  // asked for early: it comes by way of two addresses
   const Model::Affine affine = model.affine(peer, own < grid.channels ? own : 0);
-  finish_sums(sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
-              grid.channels, base, part.lanes * W,
-              [&](unsigned channel, double sum, double square) {
-                const double mean = sum / grid.pixels;
-                const double variance = fmax(square / grid.pixels - mean * mean, 0.0);
-                found[channel - base] =
-                    channel == own ? Model::normal(affine, mean, variance)
-                                   : model.normal(peer, channel, mean, variance);
-                if (blockIdx.x != 0) return;
-                normals[std::size_t{peer} * grid.channels + channel] = found[channel - base];
-                follow_moments(model, peer, channel, grid.pixels, mean, variance);
-              });
+  finish_sums(
+      sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
+      grid.channels, base, part.lanes * W, [&](unsigned channel, double sum, double square) {
+        const double mean = sum * part_of;
+        const double variance = fmax(square * part_of - mean * mean, 0.0);
+        found[channel - base] = channel == own ? Model::normal(affine, mean, variance)
+                                               : model.normal(peer, channel, mean, variance);
+        if (blockIdx.x != 0) return;
+        normals[std::size_t{peer} * grid.channels + channel] = found[channel - base];
+        follow_moments(model, peer, channel, grid.pixels, mean, variance);
+      });
   const Normals<W> normal(found + (part.first - base));
   normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
 }
@@ -360,32 +358,32 @@ class BatchNormStep final : public Step {
   }
 
   void forward(Tape& tape, const Call& call) override {
-    with_width(
-        site_.precision, channels(),
-        [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-          const ChannelGrid grid(*site_.x, W);
-          const auto* x = static_cast<const T*>(site_.x->data);
-          const T* residual =
-              site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
-          auto* y = static_cast<T*>(site_.y->data);
-          if (call.training && site_.x->moments.parts != nullptr) {
-            tape.launch(normalize_from_sums<T, W>, grid.blocks(), kChannelThreads,
-                        slab_bytes<Normal, W>(), grid, site_.x->moments, model(call), x,
-                        normals_.data(), residual, site_.relu, y);
-            return;
-          }
-          if (call.training) {
-            tape.launch(channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
-                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
-                        MomentFinish<T>{.x = x, .model = model(call), .normals = normals_.data()},
-                        partials_.data(), tickets_.data());
-          } else {
-            tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128, 0,
-                        model(call), grid.channels, normals_.data());
-          }
-          tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, normals_.data(),
-                      residual, site_.relu, y);
-        });
+    with_width(site_.precision, channels(),
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 const ChannelGrid grid(*site_.x, W);
+                 const auto* x = static_cast<const T*>(site_.x->data);
+                 const T* residual =
+                     site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
+                 auto* y = static_cast<T*>(site_.y->data);
+                 if (call.training && site_.x->moments.parts != nullptr) {
+                   tape.launch(normalize_from_sums<T, W>, grid.blocks(), kChannelThreads,
+                               slab_bytes<Normal, W>(), grid, site_.x->moments, model(call), x,
+                               normals_.data(), residual, site_.relu, y);
+                   return;
+                 }
+                 if (call.training) {
+                   tape.launch(
+                       channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
+                       kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
+                       MomentFinish<T>{.x = x, .model = model(call), .normals = normals_.data()},
+                       partials_.data(), tickets_.data());
+                 } else {
+                   tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128,
+                               0, model(call), grid.channels, normals_.data());
+                 }
+                 tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads, 0, grid, x,
+                             normals_.data(), residual, site_.relu, y);
+               });
   }
 
   void backward(Tape& tape, const Call& call) override {

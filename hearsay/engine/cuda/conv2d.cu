@@ -57,7 +57,9 @@ Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
     const double waves = std::max(1.0, blocks / site.processors);
     // Bytes that a fragment's products need from shared memory fall with the size of the block.
     const double reads = 1.0 / kernel.pixels + 1.0 / kernel.out;
-    const double cost = waves * products * (1 + 16 * reads);
+    // A chunk that is loaded while nothing is computed costs as much as this many products.
+    const double waits = chunks * (kernel.stages > 1 && chunks > 1 ? 40e3 : 60e3);
+    const double cost = waves * (products + waits) * (1 + 16 * reads);
     if (best.kernel == nullptr || cost < least) {
       best = {&kernel, g};
       least = cost;

@@ -64,42 +64,52 @@ __device__ inline void copy_window(const Source<typename Math::Entry>& from, con
                                    int first_channel, char* shared, int pitch) {
   using Entry = typename Math::Entry;
   constexpr int kPieces = kBytes / 16, kColumns = 32 / kPieces, kEntries = Sixteen<Entry>::kEntries;
+  constexpr int kSpan = kPieces >= 8 ? 5 : 3;  // columns of a lane that are found once for all rows
   static_assert(32 % kPieces == 0);
   const int lane = threadIdx.x % 32, piece = lane % kPieces;
   const int channel = first_channel + piece * kEntries;
-  for (int row = threadIdx.x / 32; row < window.rows; row += kThreads / 32) {
-    const int image = divide(row, window.height);
-    int y = window.top + row - image * window.height.d;
-    bool there = image < window.images_there && y >= 0 && channel < from.channels;
-    if (window.dilation > 1) {
-      there = there && y % window.dilation == 0;
-      y /= window.dilation;
-    }
-    there = there && y < from.height;
-    const Entry* line =
-        from.x +
-        static_cast<long>((window.first_image + image) * from.height + y) * from.width *
-            from.channels +
-        channel;
-    char* to = shared + row * window.width * pitch + piece * 16;
-    for (int column = lane / kPieces; column < window.width; column += kColumns) {
-      int x = window.left + column;
-      bool inside = there && x >= 0;
+  const std::uint32_t to_lane = shared_address(shared) + piece * 16;
+  for (int first = lane / kPieces; first < window.width; first += kSpan * kColumns) {
+    int offset[kSpan];  // of the column in its line; -1: zeros
+#pragma unroll
+    for (int j = 0; j < kSpan; ++j) {
+      int x = window.left + first + j * kColumns;
+      bool inside = x >= 0 && channel < from.channels;
       if (window.dilation > 1) {
         inside = inside && x % window.dilation == 0;
         x /= window.dilation;
       }
-      inside = inside && x < from.width;
-      const Entry* pixel = inside ? line + x * from.channels : from.x;
-      if constexpr (kWhole) {
-        copy_16_async(shared_address(to + column * pitch), pixel, inside ? 16 : 0);
-      } else {
-        Sixteen<Entry> value;
+      offset[j] = inside && x < from.width ? x * from.channels + channel : -1;
+    }
+    for (int row = threadIdx.x / 32; row < window.rows; row += kThreads / 32) {
+      const int image = divide(row, window.height);
+      int y = window.top + row - image * window.height.d;
+      bool there = image < window.images_there && y >= 0;
+      if (window.dilation > 1) {
+        there = there && y % window.dilation == 0;
+        y /= window.dilation;
+      }
+      there = there && y < from.height;
+      const int lines = there ? (window.first_image + image) * from.height + y : 0;
+      const Entry* line = from.x + static_cast<long>(lines) * from.width * from.channels;
+      const int place = row * window.width + first;
 #pragma unroll
-        for (int i = 0; i < kEntries; ++i) {
-          value.entry[i] = inside && channel + i < from.channels ? pixel[i] : from_float<Entry>(0.0f);
+      for (int j = 0; j < kSpan; ++j) {
+        if (first + j * kColumns >= window.width) break;
+        const bool inside = there && offset[j] >= 0;
+        const int at = (place + j * kColumns) * pitch;
+        const Entry* pixel = line + (offset[j] >= 0 ? offset[j] : 0);
+        if constexpr (kWhole) {
+          copy_16_async(to_lane + at, pixel, inside ? 16 : 0);
+        } else {
+          Sixteen<Entry> value;
+#pragma unroll
+          for (int i = 0; i < kEntries; ++i) {
+            value.entry[i] =
+                inside && channel + i < from.channels ? pixel[i] : from_float<Entry>(0.0f);
+          }
+          *reinterpret_cast<Sixteen<Entry>*>(shared + piece * 16 + at) = value;
         }
-        *reinterpret_cast<Sixteen<Entry>*>(to + column * pitch) = value;
       }
     }
   }

@@ -35,7 +35,7 @@ class WeightPacker {
   backend::Precision precision_;
   std::vector<PackedWeights> jobs_;
   backend::cuda::Memory<PackedWeights> on_device_;  ///< a copy, made by the first call
-  int blocks_ = 0;
+  backend::cuda::Memory<unsigned> job_of_block_;
 };
 
 }  // namespace hearsay::engine::cuda
