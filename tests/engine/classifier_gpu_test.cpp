@@ -117,7 +117,8 @@ class GpuGradients : public GpuClassifier {};
 /// Most gradients agree to rounding. But where a value lies within rounding of a relu's kink, its
 /// whole gradient is there or not: on the host alone, moving ResNet-20's model by 1e-7 of itself
 /// changes 33 of 40 such gradients by at most 2e-6, and the others by 2e-4 to 4e-3. So the median
-/// is held to rounding, and each gradient to what a few such values may do.
+/// is held to rounding (of the three that VGG-11 has, none need be free of such values), and each
+/// gradient to what a few such values may do.
 TEST_P(GpuGradients, AreThoseOfTheHostRoundAfterRound) {
   Bank host(GetParam().data, GetParam().options);
   GpuBank device(GetParam().data, GetParam().options);
@@ -138,7 +139,9 @@ TEST_P(GpuGradients, AreThoseOfTheHostRoundAfterRound) {
     for (std::size_t k = 0; k < host.x.size(); ++k) host.x[k] -= 0.05f * host.g[k];
   }
   std::ranges::sort(errors);
-  EXPECT_LE(errors[errors.size() / 2], 2e-5);
+  if (GetParam().rounds >= 20) {
+    EXPECT_LE(errors[errors.size() / 2], 2e-5);
+  }
   for (std::size_t i = 0; i < host.rows(); ++i) {
     EXPECT_LE(relative(device->buffers(i), host->buffers(i)), 1e-4) << "statistics of row " << i;
   }

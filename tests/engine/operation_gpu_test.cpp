@@ -35,8 +35,8 @@ TEST_P(GpuOperation, HasTheLogitsOfTheReferenceInEvaluation) {
   // Of all peers together: a single sample's few logits can be near zero by chance.
   Doubles expected;
   for (std::size_t i = 0; i < kPeers; ++i) {
-    const Doubles own = model::reference_logits(
-        net_, examples_[i].parameters, examples_[i].buffers, examples_[i].samples.images);
+    const Doubles own = model::reference_logits(net_, examples_[i].parameters, examples_[i].buffers,
+                                                examples_[i].samples.images);
     expected.insert(expected.end(), own.begin(), own.end());
   }
   EXPECT_LE(distance(logits, expected), tolerance_ * norm(expected));

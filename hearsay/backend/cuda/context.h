@@ -10,7 +10,8 @@ namespace hearsay::backend::cuda {
 struct Context {
   Tape tape;
   Precision precision = Precision::kTf32;
-  int processors = 0;  ///< streaming multiprocessors
+  int processors = 0;    ///< streaming multiprocessors
+  int shared_bytes = 0;  ///< of shared memory, the most that a block can have
 };
 
 /// The context of kernels whose device() is "cuda".

@@ -34,10 +34,11 @@ Share share(Source source, double c) {
 
 class CudaKernels final : public Kernels {
  public:
-  CudaKernels(std::string isa, Precision precision, int processors)
+  CudaKernels(std::string isa, Precision precision, const cudaDeviceProp& properties)
       : isa_(std::move(isa)), context_(std::make_shared<Context>()) {
     context_->precision = precision;
-    context_->processors = processors;
+    context_->processors = properties.multiProcessorCount;
+    context_->shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
   }
 
   Context& context() { return *context_; }
@@ -333,7 +334,7 @@ std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPoo
                      "this build has no code for " + std::string(properties.name) + " (" + isa +
                          "): configure it with HEARSAY_CUDA_ARCHITECTURES for it");
   return std::make_unique<cuda::CudaKernels>(
-      isa, static_cast<Precision>(arguments.choice("precision")), properties.multiProcessorCount);
+      isa, static_cast<Precision>(arguments.choice("precision")), properties);
 }
 
 }  // namespace hearsay::backend

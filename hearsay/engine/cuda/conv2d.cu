@@ -26,8 +26,7 @@ namespace {
 using backend::cuda::Memory;
 using backend::cuda::Tape;
 
-constexpr int kMostShared = 227 << 10;  // of a block, on every architecture from sm_90; sm_80: 163
-constexpr int kSideLanes = 2;           // for the gradients of weights, which nobody waits for
+constexpr int kSideLanes = 2;  // for the gradients of weights, which nobody waits for
 
 /// A run must have the same bits beside others as alone, so nothing that decides the order of a sum
 /// may depend on how many peers there are: kernels and splits are chosen for this many.
@@ -51,7 +50,7 @@ Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
     if (kernel.whole != (g.in_c * entry_bytes % 16 == 0)) continue;
     lay_tiles(g, kernel.pixels);
     const int chunks = up(g.in_c * entry_bytes, kernel.bytes);
-    if (kernel.shared_bytes(g, chunks) > kMostShared) continue;
+    if (kernel.shared_bytes(g, chunks) > site.shared_bytes) continue;
     const double blocks = static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
@@ -75,7 +74,7 @@ Choice<WeightKernel> choose_for_weights(const Site& site, ConvGeometry g, int en
   for (const WeightKernel& kernel : weight_kernels(site.precision)) {
     if (kernel.whole != whole) continue;
     lay_tiles(g, kernel.pixels);
-    if (kernel.shared_bytes(g) > kMostShared) continue;
+    if (kernel.shared_bytes(g) > site.shared_bytes) continue;
     const int taps = g.kernel * g.kernel;
     // Products, and what is read for them: channels that only fill up count in both.
     const double out = up(g.out_c, kernel.out) * kernel.out, in = up(g.in_c, kernel.in) * kernel.in;

@@ -13,15 +13,17 @@ struct Divisor {
   Divisor() = default;
   explicit Divisor(int divisor)
       : d(divisor),
-        magic(divisor == 1 ? 0 : static_cast<std::uint32_t>((std::uint64_t{1} << 32) / divisor) + 1) {}
+        magic(divisor == 1 ? 0
+                           : static_cast<std::uint32_t>((std::uint64_t{1} << 32) / divisor) + 1) {}
 };
 
-/// A convolution as blocks compute it: a block owns a tile of output pixels, tile_i images x tile_h x
-/// tile_w, and reads the patch of the input that those need for all taps, chunk by chunk of channels.
+/// A convolution as blocks compute it: a block owns a tile of output pixels, tile_i images x tile_h
+/// x tile_w, and reads the patch of the input that those need for all taps, chunk by chunk of
+/// channels.
 ///
-/// Output pixel (y, x) with tap (k, l) reads position (stride y + k - pad, stride x + l - pad) of the
-/// input, whose entries stand `dilation` apart with zeros between: so the gradient with respect to
-/// the input of a convolution is one too, with stride and dilation exchanged.
+/// Output pixel (y, x) with tap (k, l) reads position (stride y + k - pad, stride x + l - pad) of
+/// the input, whose entries stand `dilation` apart with zeros between: so the gradient with respect
+/// to the input of a convolution is one too, with stride and dilation exchanged.
 struct ConvGeometry {
   int images = 0;  ///< of one peer
   int in_h = 0, in_w = 0, in_c = 0;
@@ -30,7 +32,7 @@ struct ConvGeometry {
   int tile_i = 1, tile_h = 1, tile_w = 1;  ///< powers of two
   int log_h = 0, log_w = 0;
   int patch_h = 1, patch_w = 1;
-  int taps = 1;  ///< kernel^2
+  int taps = 1;                             ///< kernel^2
   int tiles_y = 1, tiles_x = 1, tiles = 1;  ///< tiles: of one peer
   Divisor patch_height, tile_height;
 

@@ -10,26 +10,26 @@
 /// The launches that a convolution consists of, and which kernels there are to choose from.
 namespace hearsay::engine::cuda {
 
-/// y = convolution of x with packed weights (weight_packer.h), for all peers: grid (tiles of a peer,
-/// groups of output channels, peers).
+/// y = convolution of x with packed weights (weight_packer.h), for all peers: grid (tiles of a
+/// peer, groups of output channels, peers).
 struct ConvLaunch {
   ConvGeometry geometry;
   const void* x = nullptr;
   void* y = nullptr;
   const void* weights = nullptr;
-  long x_stride = 0, y_stride = 0;  ///< entries from peer to peer
-  long weights_stride = 0;          ///< bytes from peer to peer
+  long x_stride = 0, y_stride = 0;           ///< entries from peer to peer
+  long weights_stride = 0;                   ///< bytes from peer to peer
   const float* const* parameters = nullptr;  ///< [peer], for the bias
   long bias = -1;                            ///< its offset, or -1
-  float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of y^2, or, where `norm` is set,
-                           ///< of g and of g (x - mean)
+  float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of y^2, or, where `norm` is
+                           ///< set, of g and of g (x - mean)
   const void* norm_x = nullptr;     ///< y is the gradient g of a norm's output: this is its input,
   const void* norm_y = nullptr;     ///< its output, where that does not follow from the input,
   const Normal* normals = nullptr;  ///< [peer][channel]; g is 0 where relu let nothing through
   int norm_relu = 0;
   int chunks = 1;  ///< of channels
   int relu = 0;
-  int add = 0;     ///< to what y holds
+  int add = 0;  ///< to what y holds
 };
 static_assert(std::has_unique_object_representations_v<ConvLaunch>);  // as the tape compares bytes
 
@@ -69,8 +69,9 @@ struct ConvKernel {
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
   void (*launch)(WeightLaunch);
-  void (*add)(WeightLaunch, float* const*, long, long);       ///< grid (shares, groups, peers)
-  void (*add_many)(WeightLaunch, float* const*, long, long);  ///< grid (floats / 128, groups, peers)
+  void (*add)(WeightLaunch, float* const*, long, long);  ///< grid (shares, groups, peers)
+  void (*add_many)(WeightLaunch, float* const*, long,
+                   long);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
   int shares;  ///< of a group's weights, one a warp
   int out_pitch, in_pitch, sum_bytes;

@@ -15,8 +15,8 @@ struct alignas(2 * sizeof(Entry)) Two {
 /// fragments of 16 pixels and kColumns of 8 channels. kBytes: of channels a chunk.
 template <int kWarpsM_, int kWarpsN_, int kRows_, int kColumns_, int kBytes_, int kStages_>
 struct ConvShape {
-  static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kRows = kRows_,
-                       kColumns = kColumns_, kBytes = kBytes_, kStages = kStages_;
+  static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kRows = kRows_, kColumns = kColumns_,
+                       kBytes = kBytes_, kStages = kStages_;
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kPixels = 16 * kWarpsM * kRows;
   static constexpr int kOut = 8 * kWarpsN * kColumns;
@@ -29,8 +29,8 @@ struct ConvShape {
   }
 };
 
-/// y = convolution of x with the packed weights, for all peers: block (tile, group of kOut channels,
-/// peer). Implicit matrix product: pixels x (taps x channels) x output channels.
+/// y = convolution of x with the packed weights, for all peers: block (tile, group of kOut
+/// channels, peer). Implicit matrix product: pixels x (taps x channels) x output channels.
 template <class Math, class Shape, int kKernel, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
   backend::cuda::begin_launch();
@@ -69,8 +69,9 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
 #pragma unroll
   for (int f = 0; f < Shape::kRows; ++f) {
     const PixelPlace place = pixel_place(g, (warp_m * Shape::kRows + f) * 16 + lane % 16);
-    a_offset[f] = ((place.image * g.patch_h + place.y * g.stride) * g.patch_w +
-                   place.x * g.stride) * kPitch + lane / 16 * 16;
+    a_offset[f] =
+        ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) * kPitch +
+        lane / 16 * 16;
   }
   const int b_offset =
       (warp_n * Shape::kColumns * 8 + lane % 8 + lane / 16 * 8) * kPitch + lane / 8 % 2 * 16;
@@ -98,8 +99,8 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
 #pragma unroll
           for (int pair = 0; pair < Shape::kColumns / 2; ++pair) {
             std::uint32_t b[4];
-            load_matrices(b, weights + ((k * kernel + l) * Shape::kOut + pair * 16) * kPitch +
-                                 step * 32);
+            load_matrices(
+                b, weights + ((k * kernel + l) * Shape::kOut + pair * 16) * kPitch + step * 32);
 #pragma unroll
             for (int f = 0; f < Shape::kRows; ++f) {
               Math::multiply(sum[f][2 * pair], a[f], b[0], b[1]);
@@ -197,8 +198,8 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
       for (int i = 0; i < 2; ++i) {
         const Normal normal = p.normals[peer * g.out_c + channel + n * 8 + i];
         const float apart = to_float(in.entry[i]) - normal.mean;
-        const float passed = norm_y == nullptr ? fmaf(apart, normal.scale, normal.bias)
-                                               : to_float(out.entry[i]);
+        const float passed =
+            norm_y == nullptr ? fmaf(apart, normal.scale, normal.bias) : to_float(out.entry[i]);
         if (p.norm_relu && !(passed > 0.0f)) value[i] = 0.0f;
         total[n][i][0] += value[i];
         total[n][i][1] = fmaf(value[i], apart, total[n][i][1]);
@@ -215,7 +216,7 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(ConvLaunch p) {
   }
   for_all([&](const float(&value)[2], int at, int n) {
     *reinterpret_cast<Two<Entry>*>(y + at + n * 8) = {from_float<Entry>(value[0]),
-                                                        from_float<Entry>(value[1])};
+                                                      from_float<Entry>(value[1])};
   });
   if (p.sums == nullptr) return;
   __syncthreads();

@@ -8,7 +8,10 @@ namespace hearsay::engine::cuda {
 template <class Math, class Shape, bool kWhole>
 constexpr ConvKernel conv_kernel() {
   return {.launch = convolve<Math, Shape, 0, kWhole>,
-          .launch_3x3 = convolve<Math, Shape, kWhole ? 3 : 0, kWhole>,
+          .launch_3x3 = convolve < Math,
+          Shape,
+          kWhole ? 3 : 0,
+          kWhole >,
           .threads = Shape::kThreads,
           .pixels = Shape::kPixels,
           .out = Shape::kOut,

@@ -44,9 +44,9 @@ struct Source {
   int height, width, channels;
 };
 
-/// The rectangle of a tensor that goes to shared memory: rows of `width` positions, row r of it being
-/// row top + r mod height of image first_image + r / height. Positions beside the image are zeros, as
-/// are those between its entries where these stand `dilation` apart.
+/// The rectangle of a tensor that goes to shared memory: rows of `width` positions, row r of it
+/// being row top + r mod height of image first_image + r / height. Positions beside the image are
+/// zeros, as are those between its entries where these stand `dilation` apart.
 struct Window {
   int first_image, images_there;  ///< how many exist from first_image on
   int rows;                       ///< images x height
@@ -56,9 +56,9 @@ struct Window {
   int dilation;
 };
 
-/// Brings kBytes of channels a position, from first_channel on, to shared memory, where positions lie
-/// `pitch` bytes apart. A warp takes every kWarps-th row, a lane a piece of 16 bytes. Copies are
-/// asynchronous if kWhole: the channels of the tensor then are whole pieces.
+/// Brings kBytes of channels a position, from first_channel on, to shared memory, where positions
+/// lie `pitch` bytes apart. A warp takes every kWarps-th row, a lane a piece of 16 bytes. Copies
+/// are asynchronous if kWhole: the channels of the tensor then are whole pieces.
 template <class Math, int kThreads, int kBytes, bool kWhole>
 __device__ inline void copy_window(const Source<typename Math::Entry>& from, const Window& window,
                                    int first_channel, char* shared, int pitch) {
@@ -117,18 +117,24 @@ __device__ inline void copy_window(const Source<typename Math::Entry>& from, con
 
 /// What the taps of a tile read.
 __device__ inline Window patch_window(const ConvGeometry& g, TileOrigin origin) {
-  return {origin.image,     g.images - origin.image,          g.tile_i * g.patch_h,
-          g.patch_height,   g.patch_w,                        origin.y * g.stride - g.pad,
-          origin.x * g.stride - g.pad, g.dilation};
+  return {origin.image, g.images - origin.image,     g.tile_i * g.patch_h,        g.patch_height,
+          g.patch_w,    origin.y * g.stride - g.pad, origin.x * g.stride - g.pad, g.dilation};
 }
 
 /// The output pixels of a tile.
 __device__ inline Window pixel_window(const ConvGeometry& g, TileOrigin origin) {
-  return {origin.image, g.images - origin.image, g.tile_i * g.tile_h, g.tile_height,
-          g.tile_w,     origin.y,                origin.x,            1};
+  return {origin.image,
+          g.images - origin.image,
+          g.tile_i * g.tile_h,
+          g.tile_height,
+          g.tile_w,
+          origin.y,
+          origin.x,
+          1};
 }
 
-/// Bytes from row to row in shared memory, for `bytes` of data: 8 rows then lie in 8 groups of banks.
+/// Bytes from row to row in shared memory, for `bytes` of data: 8 rows then lie in 8 groups of
+/// banks.
 constexpr int row_pitch(int bytes) { return bytes / 16 % 2 == 0 ? bytes + 16 : bytes; }
 
 }  // namespace hearsay::engine::cuda

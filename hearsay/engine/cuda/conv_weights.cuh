@@ -54,9 +54,9 @@ __device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gr
   }
 }
 
-/// The gradient: the parts of all splits added up in their order, to where the parameters of each peer
-/// stand. Block (warp's share of a group, group, peer): it puts its fragments in order in shared
-/// memory, so that what goes out lies side by side. `bias_at` < 0: there is none.
+/// The gradient: the parts of all splits added up in their order, to where the parameters of each
+/// peer stand. Block (warp's share of a group, group, peer): it puts its fragments in order in
+/// shared memory, so that what goes out lies side by side. `bias_at` < 0: there is none.
 template <class Shape>
 __global__ void __launch_bounds__(kAddThreads)
     add_weight_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
@@ -67,10 +67,10 @@ __global__ void __launch_bounds__(kAddThreads)
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, groups = gridDim.y, warps = gridDim.x, warp = blockIdx.x;
   const int taps = g.kernel * g.kernel, first_tap = blockIdx.y % p.tap_groups * Shape::kTaps;
-  const int first_in = blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn +
-                       warp / Shape::kWarpsOut * kIn;
-  const int first_out = blockIdx.y / p.tap_groups / p.in_groups * Shape::kOut +
-                        warp % Shape::kWarpsOut * kOut;
+  const int first_in =
+      blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn + warp / Shape::kWarpsOut * kIn;
+  const int first_out =
+      blockIdx.y / p.tap_groups / p.in_groups * Shape::kOut + warp % Shape::kWarpsOut * kOut;
   const long apart = static_cast<long>(groups) * warps * kFloats;  // from split to split
   const float* parts = p.partial + peer * p.splits * apart +
                        (static_cast<long>(blockIdx.y) * warps + warp) * kFloats;
@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(kAddThreads)
   }
 }
 
-/// The same where there are many splits and few weights: block (fragment of a group, group, peer), whose
-/// warps take the splits in turn; what they find is added in their order.
+/// The same where there are many splits and few weights: block (fragment of a group, group, peer),
+/// whose warps take the splits in turn; what they find is added in their order.
 template <class Shape>
 __global__ void __launch_bounds__(kAddThreads)
     add_many_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(kAddThreads)
     const int out = blockIdx.y / p.tap_groups / p.in_groups * Shape::kOut +
                     warp % Shape::kWarpsOut * 16 * Shape::kRows +
                     Shape::output_of(fragment / Shape::kColumns % Shape::kRows, from / 4, i / 2);
-    const int tap = blockIdx.y % p.tap_groups * Shape::kTaps +
-                    fragment / Shape::kColumns / Shape::kRows;
+    const int tap =
+        blockIdx.y % p.tap_groups * Shape::kTaps + fragment / Shape::kColumns / Shape::kRows;
     if (out < g.out_c && in < g.in_c && tap < g.taps) {
       own[weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = total;
     }
@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(kAddThreads)
 }
 
 /// The gradient with respect to the weights, in parts: block ((output group, input group, tap
-/// group), split, peer) sums over the tiles of its split. Matrix product: output channels x pixels x
-/// (taps x input channels).
+/// group), split, peer) sums over the tiles of its split. Matrix product: output channels x pixels
+/// x (taps x input channels).
 template <class Math, class Shape, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   backend::cuda::begin_launch();
@@ -159,8 +159,8 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   const int first_out = out_group * Shape::kOut, first_in = in_group * Shape::kIn;
   const int taps = g.kernel * g.kernel, first_tap = tap_group * Shape::kTaps;
   const Source<Entry> x{static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c};
-  const Source<Entry> slope{static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h, g.out_w,
-                            g.out_c};
+  const Source<Entry> slope{static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h,
+                            g.out_w, g.out_c};
 
   // Two stages of (slopes, patch), after the places of the pixels in a patch.
   int* place_of = reinterpret_cast<int*>(shared);
@@ -168,8 +168,9 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   const int stage_bytes = Shape::kPixels * Shape::kOutPitch + g.patch_positions() * Shape::kInPitch;
   for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
     const PixelPlace place = pixel_place(g, pixel);
-    place_of[pixel] = ((place.image * g.patch_h + place.y * g.stride) * g.patch_w +
-                       place.x * g.stride) * Shape::kInPitch;
+    place_of[pixel] =
+        ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) *
+        Shape::kInPitch;
   }
   int tap_offset[Shape::kTaps];
 #pragma unroll
@@ -191,9 +192,9 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   const auto ask = [&](int tile) {
     const TileOrigin origin = tile_origin(g, tile);
     char* slopes = stages + (tile - begin) % 2 * stage_bytes;
-    copy_window<Math, Shape::kThreads, Shape::kOut * static_cast<int>(sizeof(Entry)), kWhole>(
+    copy_window<Math, Shape::kThreads, Shape::kOut* static_cast<int>(sizeof(Entry)), kWhole>(
         slope, pixel_window(g, origin), first_out, slopes, Shape::kOutPitch);
-    copy_window<Math, Shape::kThreads, Shape::kIn * static_cast<int>(sizeof(Entry)), kWhole>(
+    copy_window<Math, Shape::kThreads, Shape::kIn* static_cast<int>(sizeof(Entry)), kWhole>(
         x, patch_window(g, origin), first_in, slopes + Shape::kPixels * Shape::kOutPitch,
         Shape::kInPitch);
     commit_copies();
@@ -254,8 +255,7 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
           load_matrices_transposed(a[f], shared_address(slopes + row * Shape::kOutPitch) +
                                              (out0 + f * 16 + lane / 8 % 2 * 8) * 2);
         }
-        const std::uint32_t at =
-            shared_address(patch + place_of[piece * 16 + lane % 16]) + in0 * 2;
+        const std::uint32_t at = shared_address(patch + place_of[piece * 16 + lane % 16]) + in0 * 2;
 #pragma unroll
         for (int tap = 0; tap < Shape::kTaps; ++tap) {
 #pragma unroll
@@ -275,8 +275,9 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
   constexpr int kFours = kFragments * Shape::kWarpsOut * Shape::kWarpsIn * 32;
   const int place = warp / Shape::kWarpsK * kFragments * 32 + lane;
-  float4* partial = reinterpret_cast<float4*>(p.partial) +
-                    ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) * kFours;
+  float4* partial =
+      reinterpret_cast<float4*>(p.partial) +
+      ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) * kFours;
   const auto fragment = [&](int f) {
     const float(&c)[4] = sum[f / (Shape::kRows * Shape::kColumns)]
                             [f / Shape::kColumns % Shape::kRows][f % Shape::kColumns];

@@ -49,7 +49,8 @@ __device__ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4],
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored as.
+/// How products are formed from 32 bytes a row. `Entry` is what activations and weights are stored
+/// as.
 struct Tf32 {
   using Entry = Tf32Float;
   __device__ static void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
@@ -64,7 +65,9 @@ struct Fp32 {
   __device__ static float rounded(std::uint32_t word) {
     return from_float<Tf32Float>(__uint_as_float(word)).value;
   }
-  __device__ static std::uint32_t high(std::uint32_t word) { return __float_as_uint(rounded(word)); }
+  __device__ static std::uint32_t high(std::uint32_t word) {
+    return __float_as_uint(rounded(word));
+  }
   __device__ static std::uint32_t low(std::uint32_t word) {
     const float rest = __uint_as_float(word) - rounded(word);
     return __float_as_uint(from_float<Tf32Float>(rest).value);

@@ -61,6 +61,7 @@ void Plan::add_step(const Network& network, const Fused& fused) {
             .relu = fused.relu,
             .precision = context_.precision,
             .processors = context_.processors,
+            .shared_bytes = context_.shared_bytes,
             .packer = &packer_};
   for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
     site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;

@@ -55,6 +55,7 @@ struct Site {
   Places places{};
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
+  int shared_bytes = 0;            ///< the most that a block can have
   WeightPacker* packer = nullptr;  ///< packs before the first step
 };
 

@@ -16,13 +16,13 @@ struct Tensor {
   std::size_t peers = 0;
   std::size_t batch = 0;
   void* data = nullptr;
-  void* gradient = nullptr;  ///< null for the images
-  int readers = 0;           ///< steps that read it
-  int contributions = 0;     ///< readers that wrote a gradient in this backward pass
-  bool wants_moments = false;    ///< its reader is a batch norm
-  TileSums moments{};            ///< of the values and their squares, in this forward pass
-  NormOfOutput norm{};           ///< who made it
-  TileSums gradient_sums{};      ///< of the whole gradient g and of g (x - mean) of `norm`, if set
+  void* gradient = nullptr;    ///< null for the images
+  int readers = 0;             ///< steps that read it
+  int contributions = 0;       ///< readers that wrote a gradient in this backward pass
+  bool wants_moments = false;  ///< its reader is a batch norm
+  TileSums moments{};          ///< of the values and their squares, in this forward pass
+  NormOfOutput norm{};         ///< who made it
+  TileSums gradient_sums{};    ///< of the whole gradient g and of g (x - mean) of `norm`, if set
 
   std::size_t per_peer() const { return batch * shape.size(); }
   std::size_t size() const { return peers * per_peer(); }

@@ -4,8 +4,8 @@
 
 namespace hearsay::engine::cuda {
 
-/// What batch norm does to one channel of one peer: y = relu((x - mean) scale + bias + residual), with
-/// scale = weight r and r = 1 / sqrt(variance + epsilon).
+/// What batch norm does to one channel of one peer: y = relu((x - mean) scale + bias + residual),
+/// with scale = weight r and r = 1 / sqrt(variance + epsilon).
 struct alignas(16) Normal {
   float mean, scale, bias, r;
 };
@@ -17,7 +17,8 @@ struct TileSums {
   unsigned long count = 0;        ///< of parts; long, since launches have no padding
 };
 
-/// What a convolution must know of the batch norm that made its input, to sum up that one's gradient.
+/// What a convolution must know of the batch norm that made its input, to sum up that one's
+/// gradient.
 struct NormOfOutput {
   const void* x = nullptr;  ///< what was normalised; null: no batch norm made this value
   const Normal* normals = nullptr;
