@@ -160,12 +160,14 @@ class Classifier final : public Objective {
     network_.initialize_buffers(estimate);
     workers_.with_one([&](Worker& worker) {
       for (std::size_t k = 0; k < kBatches; ++k) {
-        Random random(seed_, Purpose::kShuffle, ~std::uint32_t{0}, static_cast<std::uint32_t>(k));
+        const auto number = static_cast<std::uint32_t>(k);
+        Random random(seed_, Purpose::kShuffle, ~std::uint32_t{0}, number);
+        const Random augment(seed_, Purpose::kAugment, ~std::uint32_t{0}, number);
         for (std::size_t slot = 0; slot < batch(); ++slot) {
           // Every batch holds samples of all peers, so that skewed ones give the common statistics.
-          const auto& part = parts_[first_ + (k * batch() + slot) % rows_];
-          data::read_sample(*dataset_, dataset_->train, part[random.below(part.size())],
-                            image(worker, slot));
+          const auto& part = parts_[(k * batch() + slot) % parts_.size()];
+          augmentation_->read(*dataset_, dataset_->train, part[random.below(part.size())], augment,
+                              slot, image(worker, slot));
         }
         worker.plan->observe(model, estimate, 1 / static_cast<double>(k + 1));
       }

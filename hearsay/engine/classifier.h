@@ -17,7 +17,7 @@ namespace hearsay::engine {
 /// One thread computes one peer's gradient; peers run in parallel over the context's pool, each
 /// thread with a plan of its own. All peers start from the same model. Running statistics of batch
 /// norm are a peer's own; those of a model that no peer holds are the mean of 64 batches of
-/// training samples of all the bank's peers, as they are, without augmentation.
+/// training samples of all peers, augmented as in training.
 ///
 /// The score is on the test set: accuracy in percent (ties go to the lowest class) and mean loss;
 /// likewise on the validation set, if the dataset has one.

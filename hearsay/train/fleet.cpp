@@ -45,8 +45,12 @@ void run_round(std::span<Member* const> members, Machine& machine) {
       if (request) requests.push_back(*request);
     });
   }
-  if (!requests.empty()) requests.front().objective->gradients_together(requests);
-  machine.kernels().submit();
+  try {
+    if (!requests.empty()) requests.front().objective->gradients_together(requests);
+    machine.kernels().submit();
+  } catch (const std::exception& failure) {  // whose gradients are missing cannot be told
+    for (Member* member : members) member->error = failure.what();
+  }
 
   for (std::size_t k = 0; k < members.size(); ++k) {
     if (!members[k]->error.empty()) continue;

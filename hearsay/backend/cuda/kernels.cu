@@ -41,6 +41,16 @@ class CudaKernels final : public Kernels {
     context_->shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
   }
 
+  ~CudaKernels() override {
+    // What is on the tape or runs may use the scratch and the figures that are freed now.
+    try {
+      tape().synchronize();
+    } catch (const RunFailed&) {  // every later call on the device says so too
+    }
+  }
+  CudaKernels(const CudaKernels&) = delete;
+  CudaKernels& operator=(const CudaKernels&) = delete;
+
   Context& context() { return *context_; }
 
   std::string device() const override { return "cuda"; }

@@ -22,7 +22,6 @@ void check(cudaError_t status, const char* what) {
 
 namespace {
 
-constexpr int kLanes = Tape::kLanes;
 constexpr std::size_t kAlignment = 16;  // of what stands on the tape
 constexpr std::size_t kMostGraphs = 64;
 constexpr std::size_t kMostArguments = 64;
@@ -123,6 +122,17 @@ struct Tape::Impl {
     check(cudaStreamWaitEvent(streams[lane], events[other]), "joining streams");
   }
 
+  /// Whether the kernel was compiled for an architecture on which begin_launch waits.
+  bool waits(const void* kernel) {
+    const auto [known, fresh] = waits_of.try_emplace(kernel, false);
+    if (fresh) {
+      cudaFuncAttributes attributes{};
+      check(cudaFuncGetAttributes(&attributes, kernel), "asking about a kernel");
+      known->second = attributes.ptxVersion >= 90;
+    }
+    return known->second;
+  }
+
   /// `follows`: it comes right after another launch of its lane, and may be prepared while that one
   /// still runs (see begin_launch).
   void launch(const Entry& entry, void** arguments, int lane, bool follows) {
@@ -135,7 +145,7 @@ struct Tape::Impl {
     how.dynamicSmemBytes = entry.shared_bytes;
     how.stream = streams[lane];
     how.attrs = &overlap;
-    how.numAttrs = follows ? 1 : 0;
+    how.numAttrs = follows && waits(entry.kernel) ? 1 : 0;
     const cudaError_t status = cudaLaunchKernelExC(&how, entry.kernel, arguments);
     if (status != cudaSuccess) check(status, ("capturing " + describe(entry)).c_str());
   }
@@ -230,6 +240,9 @@ struct Tape::Impl {
   void start_over() {
     page.forget();
     tape.clear();
+    lane = 0;
+    launched = false;
+    std::ranges::fill(forked, false);
   }
 
   cudaStream_t streams[kLanes] = {};
@@ -244,6 +257,7 @@ struct Tape::Impl {
   std::uint64_t submissions = 0;
   std::size_t captures = 0;
   std::unordered_map<const void*, std::size_t> shared_of;  // what launches of a kernel may have
+  std::unordered_map<const void*, bool> waits_of;
 };
 
 Tape::Tape() : impl_(std::make_unique<Impl>()) {}
@@ -265,7 +279,12 @@ void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_
   assert(count <= kMostArguments);
   if (shared_bytes > 0) {
     std::size_t& room = impl_->shared_of[kernel];
-    if (room < shared_bytes) room = ask_for_shared(kernel, shared_bytes);
+    try {
+      if (room < shared_bytes) room = ask_for_shared(kernel, shared_bytes);
+    } catch (...) {
+      impl_->start_over();  // a list without this launch is of no use
+      throw;
+    }
   }
   const Entry entry{.arguments = static_cast<std::uint32_t>(count),
                     .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
@@ -309,10 +328,8 @@ void Tape::join_all() {
 
 void Tape::submit() {
   join_all();
-  impl_->lane = 0;
-  const bool any = std::exchange(impl_->launched, false);
   try {
-    if (any) impl_->run();
+    if (impl_->launched) impl_->run();
   } catch (...) {
     impl_->start_over();  // what comes next has nothing to do with what failed
     throw;

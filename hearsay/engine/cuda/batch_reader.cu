@@ -8,6 +8,14 @@
 
 namespace hearsay::engine::cuda {
 
+/// What the launches below need to know of a BatchReader.
+struct Picking {
+  unsigned batch, samples, room, kind;
+  unsigned flip, padding;
+  unsigned height, width;  ///< of stored images
+  double scale;
+};
+
 namespace {
 
 using backend::cuda::Tape;
@@ -25,13 +33,6 @@ __global__ void store_orders(const std::uint32_t* const* list, const std::uint32
   orders[std::size_t{(*places)[blockIdx.y]} * samples + at] =
       (*list)[std::size_t{blockIdx.y} * samples + at];
 }
-
-struct Picking {
-  unsigned batch, samples, room, kind;
-  unsigned flip, padding;
-  unsigned height, width;  ///< of stored images
-  double scale;
-};
 
 /// A number below `count` from a word of 32 bits.
 __device__ int place_of(unsigned word, unsigned count) {
@@ -73,6 +74,13 @@ __device__ void draw_box(const Picking& p, const StreamKey& key, unsigned k, Slo
   }
 }
 
+__device__ Slot augmented(const Picking& p, const StreamKey& key, unsigned k, unsigned sample) {
+  Slot slot{.sample = sample};
+  if (p.kind == static_cast<unsigned>(Recipe::Kind::kCropFlip)) crop(p, key, k, slot);
+  if (p.kind == static_cast<unsigned>(Recipe::Kind::kResizedCrop)) draw_box(p, key, k, slot);
+  return slot;
+}
+
 /// One thread a slot: block row y is a peer.
 __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, Picking p,
                            Slot* slots) {
@@ -82,10 +90,16 @@ __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, P
   const StreamKey key = keys[row];
   const std::uint64_t place = std::uint64_t{key.round} * p.batch + k, pass = place / p.samples;
   const std::size_t order = std::size_t{row} * p.room + pass % p.room;
-  Slot slot{.sample = orders[order * p.samples + place % p.samples]};
-  if (p.kind == static_cast<unsigned>(Recipe::Kind::kCropFlip)) crop(p, key, k, slot);
-  if (p.kind == static_cast<unsigned>(Recipe::Kind::kResizedCrop)) draw_box(p, key, k, slot);
-  slots[std::size_t{row} * p.batch + k] = slot;
+  slots[std::size_t{row} * p.batch + k] =
+      augmented(p, key, k, orders[order * p.samples + place % p.samples]);
+}
+
+/// The same for one batch of given samples.
+__global__ void pick_given(const std::uint32_t* samples, const StreamKey* key, Picking p,
+                           Slot* slots) {
+  backend::cuda::begin_launch();
+  const unsigned k = blockIdx.x * kThreads + threadIdx.x;
+  if (k < p.batch) slots[k] = augmented(p, *key, k, samples[k]);
 }
 
 }  // namespace
@@ -126,17 +140,27 @@ void BatchReader::bring_passes(Tape& tape, std::span<const StreamKey> keys) {
 void BatchReader::pick(Tape& tape, std::span<const StreamKey> keys, Slot* slots) {
   assert(keys.size() == rows());
   bring_passes(tape, keys);
-  const Picking picking{.batch = static_cast<unsigned>(batch_),
-                        .samples = static_cast<unsigned>(samples_),
-                        .room = static_cast<unsigned>(room_),
-                        .kind = static_cast<unsigned>(recipe_.kind),
-                        .flip = recipe_.flip,
-                        .padding = static_cast<unsigned>(recipe_.padding),
-                        .height = height_,
-                        .width = width_,
-                        .scale = recipe_.scale};
   tape.launch(pick_slots, dim3(blocks_for(batch_, kThreads), static_cast<unsigned>(rows())),
-              kThreads, 0, orders_.data(), tape.put(keys), picking, slots);
+              kThreads, 0, orders_.data(), tape.put(keys), picking(), slots);
+}
+
+void BatchReader::pick(Tape& tape, const StreamKey& key, std::span<const std::uint32_t> samples,
+                       Slot* slots) const {
+  assert(samples.size() == batch_);
+  tape.launch(pick_given, blocks_for(batch_, kThreads), kThreads, 0, tape.put(samples),
+              tape.put(key), picking(), slots);
+}
+
+Picking BatchReader::picking() const {
+  return {.batch = static_cast<unsigned>(batch_),
+          .samples = static_cast<unsigned>(samples_),
+          .room = static_cast<unsigned>(room_),
+          .kind = static_cast<unsigned>(recipe_.kind),
+          .flip = recipe_.flip,
+          .padding = static_cast<unsigned>(recipe_.padding),
+          .height = height_,
+          .width = width_,
+          .scale = recipe_.scale};
 }
 
 }  // namespace hearsay::engine::cuda

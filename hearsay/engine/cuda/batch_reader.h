@@ -11,6 +11,8 @@
 
 namespace hearsay::engine::cuda {
 
+struct Picking;
+
 /// Which samples the peers of a bank read in which round, and how those are augmented: what
 /// batches.h and data/augment.h say, drawn on the device.
 ///
@@ -30,7 +32,12 @@ class BatchReader {
   /// `keys` names, one a row. A row keeps its peer and seed.
   void pick(backend::cuda::Tape& tape, std::span<const StreamKey> keys, Slot* slots);
 
+  /// Fills a batch of slots with given samples, augmented as those of that stream are.
+  void pick(backend::cuda::Tape& tape, const StreamKey& key, std::span<const std::uint32_t> samples,
+            Slot* slots) const;
+
  private:
+  Picking picking() const;
   void bring_passes(backend::cuda::Tape& tape, std::span<const StreamKey> keys);
 
   Parts parts_;

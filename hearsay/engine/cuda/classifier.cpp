@@ -144,17 +144,17 @@ class CudaClassifier final : public Objective {
     if (!samples_) {
       samples_ = std::make_unique<Minibatches>(network_, 1, batch_, Plan::Use::kForward, context_);
     }
-    std::vector<Slot> slots(batch_);
+    std::vector<std::uint32_t> chosen(batch_);
     for (std::size_t k = 0; k < kBatches; ++k) {
-      Random random(seed_, Purpose::kShuffle, ~std::uint32_t{0}, static_cast<std::uint32_t>(k));
+      const StreamKey key{seed_, ~std::uint32_t{0}, static_cast<std::uint32_t>(k)};
+      Random random = key.stream(Purpose::kShuffle);
       for (std::size_t slot = 0; slot < batch_; ++slot) {
         // Every batch holds samples of all peers, so that skewed ones give the common statistics.
-        const auto& part = parts_[first_ + (k * batch_ + slot) % rows_];
-        slots[slot].sample = part[random.below(part.size())];
+        const auto& part = parts_[(k * batch_ + slot) % parts_.size()];
+        chosen[slot] = part[random.below(part.size())];
       }
-      train_.read(context_.tape, context_.precision,
-                  context_.tape.put(std::span<const Slot>(slots)), samples_->plan.images(),
-                  samples_->plan.labels());
+      reader_.pick(context_.tape, key, chosen, samples_->slots.data());
+      samples_->read(train_, context_);
       samples_->plan.observe(rows_of(ConstBlock(guest_), 1), rows_of(guest_buffers_.block(), 1),
                              1 / static_cast<double>(k + 1));
       context_.tape.submit();
@@ -207,6 +207,10 @@ class CudaClassifier final : public Objective {
   Minibatches& minibatches(std::size_t rows) {
     auto& there = minibatches_[rows];
     if (!there) {
+      context_.tape.submit();                              // which may use what is freed now
+      std::erase_if(minibatches_, [&](const auto& kept) {  // of a fleet that is smaller by now
+        return kept.first != rows_ && kept.first != rows;
+      });
       there = std::make_unique<Minibatches>(network_, rows, batch_, Plan::Use::kTraining, context_);
     }
     return *there;
@@ -254,7 +258,9 @@ class CudaClassifier final : public Objective {
     const auto parameters = rows_of(at, at.rows), buffers = rows_of(own, at.rows);
     const auto judge_on = [&](const ImageReader& set) {
       constexpr std::size_t kFigures = sizeof(Verdict) / sizeof(double);
-      auto* room = reinterpret_cast<Verdict*>(kernels_.results<double>(kFigures * at.rows).data());
+      const std::span<double> figures = kernels_.results<double>(kFigures * at.rows);
+      std::ranges::fill(figures, 0.0);  // should the set be empty
+      auto* room = reinterpret_cast<Verdict*>(figures.data());
       evaluator->judge_all(set, parameters, buffers, room);
       return room;
     };

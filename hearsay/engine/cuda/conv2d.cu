@@ -107,7 +107,7 @@ __global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
 class Direction {
  public:
   Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv,
-            bool backward, WeightPacker& packer)
+            bool backward)
       : entry_(site.precision == backend::Precision::kBf16 ? 2 : 4),
         choice_(choose(site, geometry, entry_)) {
     if (choice_.kernel == nullptr) return;
@@ -116,21 +116,24 @@ class Direction {
     groups_ = up(g.out_c, kernel().out);
     peer_bytes_ = static_cast<long>(groups_) * chunks_ * kernel().weight_bytes(g);
     packed_ = Memory<char>(site.x->peers * static_cast<std::size_t>(peer_bytes_));
-    packer.add({.weight_at = static_cast<long>(site.places.parameter[0]),
-                .out = static_cast<int>(conv.out),
-                .in = static_cast<int>(site.x->shape.channels),
-                .taps = g.kernel * g.kernel,
-                .exchanged = backward,
-                .outputs_a_group = kernel().out,
-                .inputs_a_chunk = kernel().bytes / entry_,
-                .pitch_entries = kernel().pitch / entry_,
-                .groups = groups_,
-                .chunks = chunks_,
-                .packed = packed_.data(),
-                .peer_bytes = peer_bytes_});
+    job_ = {.weight_at = static_cast<long>(site.places.parameter[0]),
+            .out = static_cast<int>(conv.out),
+            .in = static_cast<int>(site.x->shape.channels),
+            .taps = g.kernel * g.kernel,
+            .exchanged = backward,
+            .outputs_a_group = kernel().out,
+            .inputs_a_chunk = kernel().bytes / entry_,
+            .pitch_entries = kernel().pitch / entry_,
+            .groups = groups_,
+            .chunks = chunks_,
+            .packed = packed_.data(),
+            .peer_bytes = peer_bytes_};
   }
 
   bool possible() const { return choice_.kernel != nullptr; }
+
+  /// From now on every call of the plan begins with packing these weights too.
+  void have_packed(WeightPacker& packer) const { packer.add(job_); }
 
   /// Whether a launch can sum up what it writes, for each channel.
   bool can_sum() const { return choice_.geometry.out_c % kernel().out == 0; }
@@ -166,16 +169,16 @@ class Direction {
   int chunks_ = 1, groups_ = 1;
   long peer_bytes_ = 0;
   Memory<char> packed_;
+  PackedWeights job_;
   Memory<float2> sums_;
 };
 
 class Conv2dStep final : public Step {
  public:
   Conv2dStep(const model::Conv2d& conv, const Site& site)
-      : site_(site), bias_(conv.bias), forward_(site, geometry(conv), conv, false, *site.packer) {
+      : site_(site), bias_(conv.bias), forward_(site, geometry(conv), conv, false) {
     if (!site.y->wants_gradient()) return;
-    if (site.x->wants_gradient())
-      backward_.emplace(site, transposed(conv), conv, true, *site.packer);
+    if (site.x->wants_gradient()) backward_.emplace(site, transposed(conv), conv, true);
     const int entry = site.precision == backend::Precision::kBf16 ? 2 : 4;
     weights_ = choose_for_weights(site, geometry(conv), entry);
     if (weights_.kernel == nullptr) return;
@@ -203,6 +206,11 @@ class Conv2dStep final : public Step {
   bool possible() const {
     return forward_.possible() && (!backward_ || backward_->possible()) &&
            (!site_.y->wants_gradient() || weights_.kernel != nullptr);
+  }
+
+  void have_packed() const {
+    forward_.have_packed(*site_.packer);
+    if (backward_) backward_->have_packed(*site_.packer);
   }
 
   void forward(Tape& tape, const Call& call) override {
@@ -317,7 +325,10 @@ std::unique_ptr<Step> make_conv2d(const model::Conv2d& conv, const Site& site) {
                     site.x->per_peer() < INT_MAX && site.y->per_peer() < INT_MAX;
   if (fits) {
     auto step = std::make_unique<Conv2dStep>(conv, site);
-    if (step->possible()) return step;
+    if (step->possible()) {
+      step->have_packed();
+      return step;
+    }
   }
   return make_plain_conv2d(conv, site);
 }
