@@ -326,11 +326,12 @@ Context& context_of(Kernels& kernels) { return dynamic_cast<CudaKernels&>(kernel
 namespace hearsay::backend {
 
 std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPool&) {
+  const auto precision = static_cast<Precision>(arguments.choice("precision"));
+  const auto index = static_cast<int>(arguments.integer_in_range("index"));
   int count = 0;
   cuda::check_device(cudaGetDeviceCount(&count), "install an NVIDIA driver that knows CUDA " +
                                                      std::to_string(CUDART_VERSION / 1000) +
                                                      " and check it with nvidia-smi");
-  const auto index = static_cast<int>(arguments.integer_in_range("index"));
   if (index >= count) {
     arguments.reject("index", "below the number of GPUs, " + std::to_string(count));
   }
@@ -343,8 +344,7 @@ std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPoo
   cuda::check_device(cudaFuncGetAttributes(&attributes, cuda::mean_columns),
                      "this build has no code for " + std::string(properties.name) + " (" + isa +
                          "): configure it with HEARSAY_CUDA_ARCHITECTURES for it");
-  return std::make_unique<cuda::CudaKernels>(
-      isa, static_cast<Precision>(arguments.choice("precision")), properties);
+  return std::make_unique<cuda::CudaKernels>(isa, precision, properties);
 }
 
 }  // namespace hearsay::backend
