@@ -75,7 +75,7 @@ Choice<WeightKernel> choose_for_weights(const Site& site, ConvGeometry g, int en
     if (kernel.whole != whole) continue;
     lay_tiles(g, kernel.pixels);
     if (kernel.shared_bytes(g) > site.shared_bytes) continue;
-    const int taps = g.kernel * g.kernel;
+    const int taps = g.taps;
     // Products, and what is read for them: channels that only fill up count in both.
     const double out = up(g.out_c, kernel.out) * kernel.out, in = up(g.in_c, kernel.in) * kernel.in;
     const double cost = out * in * up(taps, kernel.taps) * kernel.taps *
@@ -119,7 +119,7 @@ class Direction {
     job_ = {.weight_at = static_cast<long>(site.places.parameter[0]),
             .out = static_cast<int>(conv.out),
             .in = static_cast<int>(site.x->shape.channels),
-            .taps = g.kernel * g.kernel,
+            .taps = g.taps,
             .exchanged = backward,
             .outputs_a_group = kernel().out,
             .inputs_a_chunk = kernel().bytes / entry_,
@@ -189,7 +189,7 @@ class Conv2dStep final : public Step {
     launch_.x_stride = static_cast<long>(site.x->per_peer());
     launch_.y_stride = static_cast<long>(site.y->per_peer());
     launch_.in_groups = up(g.in_c, weights_.kernel->in);
-    launch_.tap_groups = up(g.kernel * g.kernel, weights_.kernel->taps);
+    launch_.tap_groups = up(g.taps, weights_.kernel->taps);
     groups_ = up(g.out_c, weights_.kernel->out) * launch_.in_groups * launch_.tap_groups;
     launch_.splits = std::clamp(2 * site.processors / (groups_ * kUsualPeers), 1, g.tiles);
     partial_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * groups_) *

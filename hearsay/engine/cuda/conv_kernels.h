@@ -57,7 +57,7 @@ struct ConvKernel {
   int threads, pixels, out, bytes, pitch, stages;
   bool whole;  ///< the channels must fill pieces of 16 bytes
 
-  int weight_bytes(const ConvGeometry& g) const { return g.kernel * g.kernel * out * pitch; }
+  int weight_bytes(const ConvGeometry& g) const { return g.taps * out * pitch; }
   int shared_bytes(const ConvGeometry& g, int chunks) const {
     const int stage = weight_bytes(g) + g.patch_positions() * pitch;
     const int sums = threads / 32 * out * 8;

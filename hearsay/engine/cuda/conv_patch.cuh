@@ -21,12 +21,6 @@ struct ConvShape {
   static constexpr int kPixels = 16 * kWarpsM * kRows;
   static constexpr int kOut = 8 * kWarpsN * kColumns;
   static constexpr int kPitch = row_pitch(kBytes);
-
-  static int weight_bytes(const ConvGeometry& g) { return g.kernel * g.kernel * kOut * kPitch; }
-  static int patch_bytes(const ConvGeometry& g) { return g.patch_positions() * kPitch; }
-  static int shared_bytes(const ConvGeometry& g, int chunks) {
-    return (chunks > 1 ? kStages : 1) * (weight_bytes(g) + patch_bytes(g));
-  }
 };
 
 /// y = convolution of x with the packed weights, for all peers: block (tile, group of kOut

@@ -35,12 +35,6 @@ struct WeightShape {
   static constexpr int input_of(int fragment, int column) {
     return kTogether == 2 ? fragment / 2 * 16 + column * 2 + fragment % 2 : fragment * 8 + column;
   }
-
-  static int shared_bytes(const ConvGeometry& g) {
-    const int tiles = kPixels * 4 + 2 * (kPixels * kOutPitch + g.patch_positions() * kInPitch);
-    const int sums = kWarpsK == 1 ? 0 : kWarpsK * kFloats * 4;
-    return tiles > sums ? tiles : sums;
-  }
 };
 
 __device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gradient) {
@@ -66,7 +60,7 @@ __global__ void __launch_bounds__(kAddThreads)
   __shared__ float share[kFloats];
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, groups = gridDim.y, warps = gridDim.x, warp = blockIdx.x;
-  const int taps = g.kernel * g.kernel, first_tap = blockIdx.y % p.tap_groups * Shape::kTaps;
+  const int taps = g.taps, first_tap = blockIdx.y % p.tap_groups * Shape::kTaps;
   const int first_in =
       blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn + warp / Shape::kWarpsOut * kIn;
   const int first_out =
@@ -157,7 +151,7 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   const int in_group = blockIdx.x / p.tap_groups % p.in_groups;
   const int out_group = blockIdx.x / p.tap_groups / p.in_groups;
   const int first_out = out_group * Shape::kOut, first_in = in_group * Shape::kIn;
-  const int taps = g.kernel * g.kernel, first_tap = tap_group * Shape::kTaps;
+  const int taps = g.taps, first_tap = tap_group * Shape::kTaps;
   const Source<Entry> x{static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c};
   const Source<Entry> slope{static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h,
                             g.out_w, g.out_c};
