@@ -7,20 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/backend/cuda/devices.h"
 #include "hearsay/backend/device.h"
-#include "hearsay/core/error.h"
 #include "hearsay/core/thread_pool.h"
 
 namespace hearsay::backend {
 
-/// The kernels of a device, or null where the machine has none; a CPU is everywhere.
+/// The kernels of a device, or null where the machine has none; a CPU is everywhere. A GPU that is
+/// there but cannot be used is a failure, not a reason to skip.
 inline std::unique_ptr<Kernels> kernels_if_any(const std::string& device, ThreadPool& pool) {
-  if (device == "cpu") return make_kernels(device, pool);
-  try {
-    return make_kernels(device, pool);
-  } catch (const InvalidArgument&) {
-    return nullptr;
-  }
+  if (device != "cpu" && cuda::device_count() == 0) return nullptr;
+  return make_kernels(device, pool);
 }
 
 /// Words on the device, stored as the bits of floats.

@@ -1,3 +1,4 @@
+#include "hearsay/backend/cuda/devices.h"
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/tape.h"
 
@@ -56,10 +57,7 @@ __global__ void add(const float* a, const float* b, float* sum, unsigned n) {
 class TapeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-      GTEST_SKIP() << "no CUDA device";
-    }
+    if (hearsay::backend::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
   }
 
   static std::vector<float> values(const Memory<float>& memory) {

@@ -12,6 +12,7 @@
 
 #include "engine/run_plan.h"
 #include "hearsay/backend/cuda/context.h"
+#include "hearsay/backend/cuda/devices.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/engine/cuda/plan.h"
 
@@ -21,10 +22,7 @@ namespace hearsay::engine {
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-      GTEST_SKIP() << "no CUDA device";
-    }
+    if (backend::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
   }
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearsay/backend/cuda/context.h"
+#include "hearsay/backend/cuda/devices.h"
 #include "hearsay/backend/cuda/elementwise.cuh"
 #include "hearsay/backend/cuda/figures.h"
 #include "hearsay/backend/cuda/memory.h"
@@ -318,6 +319,11 @@ void check_device(cudaError_t status, const std::string& advice) {
 }
 
 }  // namespace
+
+int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
 
 Context& context_of(Kernels& kernels) { return dynamic_cast<CudaKernels&>(kernels).context(); }
 
