@@ -35,24 +35,25 @@ class BatchNormStep final : public Step {
                  const T* residual =
                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
                  auto* y = static_cast<T*>(site_.y->data);
-                 if (call.training && site_.x->moments.parts != nullptr) {
-                   tape.launch(normalize_from_sums<T, W>, grid.blocks(), kChannelThreads,
-                               slab_bytes<Normal, W>(), grid, site_.x->moments, model(call), x,
-                               normals_.data(), residual, site_.relu, y);
-                   return;
-                 }
-                 if (call.training) {
+                 ReadNorm norm{.normals = normals_.data(),
+                               .relu = site_.relu,
+                               .pixels = grid.pixels,
+                               .model = model(call)};
+                 if (call.training) norm.moments = site_.x->moments;
+                 if (!call.training) {
+                   tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128,
+                               0, norm.model, grid.channels, normals_.data());
+                 } else if (norm.moments.parts == nullptr) {
                    tape.launch(
                        channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
-                       MomentFinish<T>{.x = x, .model = model(call), .normals = normals_.data()},
+                       MomentFinish<T>{.x = x, .model = norm.model, .normals = normals_.data()},
                        partials_.data(), tickets_.data());
-                 } else {
-                   tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128,
-                               0, model(call), grid.channels, normals_.data());
                  }
-                 tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads, 0, grid, x,
-                             normals_.data(), residual, site_.relu, y);
+                 site_.y->read = norm;
+                 if (site_.y->is_read_raw()) return;
+                 tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads,
+                             channels() * sizeof(Normal), grid, norm, x, residual, y);
                });
   }
 
@@ -100,13 +101,16 @@ class BatchNormStep final : public Step {
   std::size_t slab_bytes() const {
     return std::min<std::size_t>(channels(), std::size_t{kChannelThreads} * W) * sizeof(Value);
   }
-  Model model(const Call& call) const {
+  NormModel model(const Call& call) const {
     return {.parameters = call.parameters,
             .buffers = call.buffers,
             .new_buffers = call.new_buffers,
             .gradient = call.gradient,
             .momentum = call.momentum,
-            .places = site_.places};
+            .weight = site_.places.parameter[0],
+            .bias = site_.places.parameter[1],
+            .mean = site_.places.buffer[0],
+            .variance = site_.places.buffer[1]};
   }
 
   Site site_;

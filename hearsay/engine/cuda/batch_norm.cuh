@@ -2,13 +2,13 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/channel_sums.h"
+#include "hearsay/engine/cuda/normalized.cuh"
+#include "hearsay/engine/cuda/read_norm.cuh"
 #include "hearsay/engine/cuda/step.h"
 
 /// The launches of batch norm: statistics and y = relu((x - mean) scale + bias + residual), then
 /// the sums of the gradient and what follows from them.
 namespace hearsay::engine::cuda::batch_norm {
-
-using model::BatchNorm;
 
 /// Those of W neighbouring channels.
 template <int W>
@@ -25,33 +25,6 @@ struct Normals {
 /// dx = scale g + slope (x - mean) + rest.
 struct alignas(8) Slope {
   float slope, rest;
-};
-
-/// Where a call keeps the peers' arrays, and this operation's places in them.
-struct Model {
-  const float* const* parameters;
-  const float* const* buffers;
-  float* const* new_buffers;
-  float* const* gradient;
-  const float* momentum;
-  Places places;
-
-  struct Affine {
-    float weight, bias;
-  };
-  __device__ Affine affine(unsigned peer, unsigned channel) const {
-    const float* own = parameters[peer];
-    return {own[places.parameter[0] + channel], own[places.parameter[1] + channel]};
-  }
-  __device__ static Normal normal(const Affine& affine, double mean, double variance) {
-    const float v = static_cast<float>(variance + BatchNorm::kEpsilon);
-    const float r = 1.0f / sqrtf(v);
-    return {
-        .mean = static_cast<float>(mean), .scale = affine.weight * r, .bias = affine.bias, .r = r};
-  }
-  __device__ Normal normal(unsigned peer, unsigned channel, double mean, double variance) const {
-    return normal(affine(peer, channel), mean, variance);
-  }
 };
 
 // ---- Statistics ----
@@ -82,34 +55,22 @@ struct MomentTerms {
   }
 };
 
-/// The running statistics go on with those of `count` values.
-__device__ inline void follow_moments(const Model& model, unsigned peer, unsigned channel,
-                                      double count, double mean, double variance) {
-  const double momentum = static_cast<double>(*model.momentum);
-  const auto follow = [&](std::size_t place, double value) {
-    float& running = model.new_buffers[peer][place + channel];
-    running = static_cast<float>((1 - momentum) * static_cast<double>(running) + momentum * value);
-  };
-  follow(model.places.buffer[0], mean);
-  follow(model.places.buffer[1], variance * count / fmax(count - 1, 1.0));
-}
-
 /// From the sums of x - shift and of its square over `count` values: what normalises the channel;
 /// the running statistics follow.
-__device__ inline void finish_moments(const Model& model, unsigned peer, unsigned channel,
+__device__ inline void finish_moments(const NormModel& model, unsigned peer, unsigned channel,
                                       double count, double shift, double sum, double square,
                                       Normal* normals) {
   const double apart = sum / count;
   const double variance = fmax(square / count - apart * apart, 0.0);
   const double mean = shift + apart;
-  *normals = model.normal(peer, channel, mean, variance);
+  *normals = normal_of(affine_of(model, peer, channel), mean, variance);
   follow_moments(model, peer, channel, count, mean, variance);
 }
 
 template <class T>
 struct MomentFinish {
   const T* x;
-  Model model;
+  NormModel model;
   Normal* normals;
 
   __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
@@ -121,14 +82,14 @@ struct MomentFinish {
 };
 
 /// In evaluation: from the running statistics.
-inline __global__ void read_statistics(Model model, unsigned channels, Normal* normals) {
+inline __global__ void read_statistics(NormModel model, unsigned channels, Normal* normals) {
   backend::cuda::begin_launch();
   const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
   if (channel >= channels) return;
   const float* buffers = model.buffers[peer];
   normals[std::size_t{peer} * channels + channel] =
-      model.normal(peer, channel, static_cast<double>(buffers[model.places.buffer[0] + channel]),
-                   static_cast<double>(buffers[model.places.buffer[1] + channel]));
+      normal_of(affine_of(model, peer, channel), static_cast<double>(buffers[model.mean + channel]),
+                static_cast<double>(buffers[model.variance + channel]));
 }
 
 /// One block's pixels.
@@ -143,49 +104,26 @@ __device__ void normalize_part(const ChannelGrid& grid, const ChannelPart<W>& pa
     if (residual != nullptr) load(residual + at, more);
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      v[k] = fmaf(v[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias) + more[k];
+      v[k] = normalized(v[k], normal.of[k]) + more[k];
       if (relu && v[k] < 0) v[k] = 0;
     }
     store(v, y + at);
   }
 }
 
+/// Where the moments are there in parts, every block adds them up for itself, which takes less time
+/// than another launch; the first one of a peer keeps what comes of them.
 template <class T, int W>
 __global__ void __launch_bounds__(kChannelThreads)
-    normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
-              T* y) {
+    normalize(ChannelGrid grid, ReadNorm norm, const T* x, const T* residual, T* y) {
   backend::cuda::begin_launch();
+  __shared__ double2 scratch[kChannelThreads];
+  extern __shared__ __align__(16) Normal found[];  // one a channel
   const ChannelPart<W> part(grid);
-  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
-  normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
-}
-
-/// The same where the sums of x and x^2 are there in parts: every block adds them up for itself,
-/// which takes less time than another launch; the first one of a peer keeps what comes of them.
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    normalize_from_sums(ChannelGrid grid, TileSums sums, Model model, const T* x, Normal* normals,
-                        const T* residual, bool relu, T* y) {
-  backend::cuda::begin_launch();
-  extern __shared__ __align__(16) Normal found[];  // one a channel of the slab
-  const ChannelPart<W> part(grid);
-  const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
-  const double part_of = 1.0 / grid.pixels;
-  const unsigned own = base + threadIdx.x;  // asked for early: it comes by way of two addresses
-  const Model::Affine affine = model.affine(peer, own < grid.channels ? own : 0);
-  finish_sums(
-      sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
-      grid.channels, base, part.lanes * W, [&](unsigned channel, double sum, double square) {
-        const double mean = sum * part_of;
-        const double variance = fmax(square * part_of - mean * mean, 0.0);
-        found[channel - base] = channel == own ? Model::normal(affine, mean, variance)
-                                               : model.normal(peer, channel, mean, variance);
-        if (blockIdx.x != 0) return;
-        normals[std::size_t{peer} * grid.channels + channel] = found[channel - base];
-        follow_moments(model, peer, channel, grid.pixels, mean, variance);
-      });
-  const Normals<W> normal(found + (part.first - base));
-  normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
+  find_normals<kChannelThreads>(norm, blockIdx.z, grid.channels, blockIdx.x == 0 && blockIdx.y == 0,
+                                scratch, found);
+  const Normals<W> normal(found + part.first);
+  normalize_part<T, W>(grid, part, x, normal, residual, norm.relu != 0, y);
 }
 
 // ---- Backward ----
@@ -210,9 +148,7 @@ struct Through {
       load(y + at, out);
     } else {
 #pragma unroll
-      for (int k = 0; k < W; ++k) {
-        out[k] = fmaf(x[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias);
-      }
+      for (int k = 0; k < W; ++k) out[k] = normalized(x[k], normal.of[k]);
     }
 #pragma unroll
     for (int k = 0; k < W; ++k) g[k] = out[k] > 0 ? g[k] : 0.0f;
@@ -245,7 +181,7 @@ struct GradientTerms {
 /// With S1 = sum of g and S2 = sum of g (x - mean), over M values:
 ///   d weight = r S2,   d bias = S1,   dx = scale (g - S1 / M - (x - mean) r^2 S2 / M)
 struct GradientFinish {
-  Model model;
+  NormModel model;
   const Normal* normals;
   Slope* slopes;
 
@@ -265,8 +201,8 @@ struct GradientFinish {
                        const ChannelGrid& grid) const {
     const double r = normals[std::size_t{peer} * grid.channels + channel].r;
     float* gradient = model.gradient[peer];
-    gradient[model.places.parameter[0] + channel] = static_cast<float>(r * product);
-    gradient[model.places.parameter[1] + channel] = static_cast<float>(sum);
+    gradient[model.weight + channel] = static_cast<float>(r * product);
+    gradient[model.bias + channel] = static_cast<float>(sum);
   }
 };
 

@@ -62,6 +62,7 @@ void Plan::add_step(const Network& network, const Fused& fused) {
             .precision = context_.precision,
             .processors = context_.processors,
             .shared_bytes = context_.shared_bytes,
+            .bulk_copies = context_.bulk_copies,
             .packer = &packer_};
   for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
     site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;
