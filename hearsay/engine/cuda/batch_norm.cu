@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 
 #include "hearsay/engine/cuda/batch_norm.cuh"
 
@@ -63,32 +64,27 @@ class BatchNormStep final : public Step {
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
           const ChannelGrid grid(*site_.x, W);
           const auto* x = static_cast<const T*>(site_.x->data);
+          const TileSums sums = site_.y->gradient_sums;
+          // Whoever made the sums took what relu stops from dy already.
+          const bool stopped = !site_.relu || sums.parts != nullptr;
           const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
                                       .y = static_cast<const T*>(site_.y->data),
-                                      .passes = !site_.relu      ? Passes::kAll
+                                      .passes = stopped          ? Passes::kAll
                                                 : site_.residual ? Passes::kPositive
                                                                  : Passes::kPositiveFromInput};
-          const bool to_x = site_.x->wants_gradient();
-          const bool to_residual = site_.residual && site_.residual->wants_gradient();
-          const Targets<T> to{
-              .dx = to_x ? static_cast<T*>(site_.x->gradient) : nullptr,
-              .residual = to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr,
-              .add = to_x && site_.x->adds(),
-              .add_residual = to_residual && site_.residual->adds()};
+          const Targets<T> to = targets<T>(stopped);
           const GradientFinish finish{
               .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()};
-          if (const TileSums sums = site_.y->gradient_sums; sums.parts != nullptr) {
-            // What relu stopped is gone from dy already.
+          if (sums.parts != nullptr) {
             tape.launch(pull_back_from_sums<T, W>, grid.blocks(), kChannelThreads,
-                        slab_bytes<Slope, W>(), grid, sums, finish, x,
-                        Through<T, W>{.dy = through.dy, .y = nullptr, .passes = Passes::kAll}, to);
+                        slab_bytes<Slope, W>(), grid, sums, finish, x, through, to);
             return;
           }
           tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
                       kChannelThreads, 0, grid,
                       GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
                       finish, partials_.data(), tickets_.data());
-          if (!to_x && !to_residual) return;
+          if (to.dx == nullptr && to.residual == nullptr) return;
           tape.launch(pull_back<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, through,
                       normals_.data(), slopes_.data(), to);
         });
@@ -100,6 +96,20 @@ class BatchNormStep final : public Step {
   template <class Value, int W>
   std::size_t slab_bytes() const {
     return std::min<std::size_t>(channels(), std::size_t{kChannelThreads} * W) * sizeof(Value);
+  }
+  /// Where gradients go. That of a residual which shares the array of dy (gradient_owners.h) is
+  /// there already, unless relu stops some of it; then it is put in the place of dy.
+  template <class T>
+  Targets<T> targets(bool stopped) const {
+    Targets<T> to{.dx = static_cast<T*>(site_.x->gradient)};
+    to.add = to.dx != nullptr && site_.x->adds();
+    if (site_.residual == nullptr || !site_.residual->wants_gradient()) return to;
+    to.residual = static_cast<T*>(site_.residual->gradient);
+    to.add_residual = site_.residual->adds();
+    if (to.residual != site_.y->gradient) return to;
+    assert(to.add_residual == 0);
+    if (stopped) to.residual = nullptr;
+    return to;
   }
   NormModel model(const Call& call) const {
     return {.parameters = call.parameters,

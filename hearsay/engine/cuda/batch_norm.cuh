@@ -207,12 +207,12 @@ struct GradientFinish {
 };
 
 /// Where dx and the residual's gradient go, where wanted; the two may be one array, which then gets
-/// both.
+/// both. The residual's may be that of dy.
 template <class T>
 struct Targets {
-  T* dx;
-  T* residual;
-  unsigned add, add_residual;
+  T* dx = nullptr;
+  T* residual = nullptr;
+  unsigned add = 0, add_residual = 0;
 };
 
 /// One block's pixels; slope[k] is of the thread's k-th channel.

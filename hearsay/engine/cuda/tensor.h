@@ -16,7 +16,7 @@ struct Tensor {
   std::size_t peers = 0;
   std::size_t batch = 0;
   void* data = nullptr;
-  void* gradient = nullptr;      ///< null for the images
+  void* gradient = nullptr;      ///< null for the images; may be shared (gradient_owners.h)
   int readers = 0;               ///< steps that read it
   int contributions = 0;         ///< readers that wrote a gradient in this backward pass
   bool wants_moments = false;    ///< its reader is a batch norm
