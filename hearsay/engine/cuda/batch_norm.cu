@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "hearsay/engine/cuda/batch_norm.cuh"
+#include "hearsay/backend/cuda/memory.h"
+#include "hearsay/engine/cuda/batch_norm_passes.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -17,7 +18,7 @@ class BatchNormStep final : public Step {
       : site_(site), normals_(peers() * channels()), slopes_(peers() * channels()) {
     with_width(site.precision, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 const ChannelGrid grid(*site_.x, W);
+                 const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
                  partials_ = Memory<float2>(grid.partials());
                  tickets_ = Memory<unsigned>(grid.tickets());
                });
@@ -31,7 +32,7 @@ class BatchNormStep final : public Step {
   void forward(Tape& tape, const Call& call) override {
     with_width(site_.precision, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 const ChannelGrid grid(*site_.x, W);
+                 const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
                  const auto* x = static_cast<const T*>(site_.x->data);
                  const T* residual =
                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
@@ -53,8 +54,9 @@ class BatchNormStep final : public Step {
                  }
                  site_.y->read = norm;
                  if (site_.y->is_read_raw()) return;
-                 tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads,
-                             channels() * sizeof(Normal), grid, norm, x, residual, y);
+                 const ChannelGrid pass = pass_grid<W>(norm.moments);
+                 tape.launch(normalize<T, W>, pass.blocks_and_keeper(), kPassThreads,
+                             channels() * sizeof(Normal), pass, norm, x, residual, y);
                });
   }
 
@@ -62,7 +64,6 @@ class BatchNormStep final : public Step {
     with_width(
         site_.precision, channels(),
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-          const ChannelGrid grid(*site_.x, W);
           const auto* x = static_cast<const T*>(site_.x->data);
           const TileSums sums = site_.y->gradient_sums;
           // Whoever made the sums took what relu stops from dy already.
@@ -75,18 +76,17 @@ class BatchNormStep final : public Step {
           const Targets<T> to = targets<T>(stopped);
           const GradientFinish finish{
               .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()};
-          if (sums.parts != nullptr) {
-            tape.launch(pull_back_from_sums<T, W>, grid.blocks(), kChannelThreads,
-                        slab_bytes<Slope, W>(), grid, sums, finish, x, through, to);
-            return;
+          if (sums.parts == nullptr) {
+            const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
+            tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
+                        kChannelThreads, 0, grid,
+                        GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
+                        finish, partials_.data(), tickets_.data());
+            if (to.dx == nullptr && to.residual == nullptr) return;
           }
-          tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
-                      kChannelThreads, 0, grid,
-                      GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
-                      finish, partials_.data(), tickets_.data());
-          if (to.dx == nullptr && to.residual == nullptr) return;
-          tape.launch(pull_back<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, through,
-                      normals_.data(), slopes_.data(), to);
+          const ChannelGrid pass = pass_grid<W>(sums);
+          tape.launch(pull_back<T, W>, pass.blocks_and_keeper(), kPassThreads,
+                      slab_bytes<Slope, W>(), pass, sums, finish, x, through, to);
         });
   }
 
@@ -95,7 +95,13 @@ class BatchNormStep final : public Step {
   std::size_t channels() const { return site_.x->shape.channels; }
   template <class Value, int W>
   std::size_t slab_bytes() const {
-    return std::min<std::size_t>(channels(), std::size_t{kChannelThreads} * W) * sizeof(Value);
+    return std::min<std::size_t>(channels(), std::size_t{kPassThreads} * W) * sizeof(Value);
+  }
+  template <int W>
+  ChannelGrid pass_grid(const TileSums& sums) const {
+    return ChannelGrid::of_pass(*site_.x, W, kPassThreads,
+                                kPassBlocks<W> * static_cast<unsigned>(site_.processors),
+                                sums.count);
   }
   /// Where gradients go. That of a residual which shares the array of dy (gradient_owners.h) is
   /// there already, unless relu stops some of it; then it is put in the place of dy.

@@ -6,8 +6,8 @@
 #include "hearsay/engine/cuda/read_norm.cuh"
 #include "hearsay/engine/cuda/step.h"
 
-/// The launches of batch norm: statistics and y = relu((x - mean) scale + bias + residual), then
-/// the sums of the gradient and what follows from them.
+/// What batch norm finds out of its input and its output's gradient: statistics, and the sums of
+/// the gradient. The passes that follow from them are in batch_norm_passes.cuh.
 namespace hearsay::engine::cuda::batch_norm {
 
 /// Those of W neighbouring channels.
@@ -82,7 +82,7 @@ struct MomentFinish {
 };
 
 /// In evaluation: from the running statistics.
-inline __global__ void read_statistics(NormModel model, unsigned channels, Normal* normals) {
+static __global__ void read_statistics(NormModel model, unsigned channels, Normal* normals) {
   backend::cuda::begin_launch();
   const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
   if (channel >= channels) return;
@@ -90,40 +90,6 @@ inline __global__ void read_statistics(NormModel model, unsigned channels, Norma
   normals[std::size_t{peer} * channels + channel] =
       normal_of(affine_of(model, peer, channel), static_cast<double>(buffers[model.mean + channel]),
                 static_cast<double>(buffers[model.variance + channel]));
-}
-
-/// One block's pixels.
-template <class T, int W>
-__device__ void normalize_part(const ChannelGrid& grid, const ChannelPart<W>& part, const T* x,
-                               const Normals<W>& normal, const T* residual, bool relu, T* y) {
-#pragma unroll 4
-  for (unsigned p = part.begin; p < part.end; p += part.rows) {
-    const std::size_t at = part.at(grid, p);
-    float v[W], more[W] = {};
-    load(x + at, v);
-    if (residual != nullptr) load(residual + at, more);
-#pragma unroll
-    for (int k = 0; k < W; ++k) {
-      v[k] = normalized(v[k], normal.of[k]) + more[k];
-      if (relu && v[k] < 0) v[k] = 0;
-    }
-    store(v, y + at);
-  }
-}
-
-/// Where the moments are there in parts, every block adds them up for itself, which takes less time
-/// than another launch; the first one of a peer keeps what comes of them.
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    normalize(ChannelGrid grid, ReadNorm norm, const T* x, const T* residual, T* y) {
-  backend::cuda::begin_launch();
-  __shared__ double2 scratch[kChannelThreads];
-  extern __shared__ __align__(16) Normal found[];  // one a channel
-  const ChannelPart<W> part(grid);
-  find_normals<kChannelThreads>(norm, blockIdx.z, grid.channels, blockIdx.x == 0 && blockIdx.y == 0,
-                                scratch, found);
-  const Normals<W> normal(found + part.first);
-  normalize_part<T, W>(grid, part, x, normal, residual, norm.relu != 0, y);
 }
 
 // ---- Backward ----
@@ -187,92 +153,22 @@ struct GradientFinish {
 
   __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
                              double product) const {
-    keep(peer, channel, sum, product, grid);
-    slopes[std::size_t{peer} * grid.channels + channel] = slope(peer, channel, sum, product, grid);
+    const std::size_t at = std::size_t{peer} * grid.channels + channel;
+    keep(peer, channel, normals[at], sum, product);
+    slopes[at] = slope(normals[at], sum, product, 1.0 / grid.pixels);
   }
-  __device__ Slope slope(unsigned peer, unsigned channel, double sum, double product,
-                         const ChannelGrid& grid) const {
-    const Normal& normal = normals[std::size_t{peer} * grid.channels + channel];
-    const double r = normal.r, scale = normal.scale;
-    return {.slope = static_cast<float>(-scale * r * r * product / grid.pixels),
-            .rest = static_cast<float>(-scale * sum / grid.pixels)};
+  /// part_of = 1 / M.
+  __device__ static Slope slope(const Normal& normal, double sum, double product, double part_of) {
+    const double r = normal.r, share = -part_of * static_cast<double>(normal.scale);
+    return {.slope = static_cast<float>(share * r * r * product),
+            .rest = static_cast<float>(share * sum)};
   }
-  __device__ void keep(unsigned peer, unsigned channel, double sum, double product,
-                       const ChannelGrid& grid) const {
-    const double r = normals[std::size_t{peer} * grid.channels + channel].r;
+  __device__ void keep(unsigned peer, unsigned channel, const Normal& normal, double sum,
+                       double product) const {
     float* gradient = model.gradient[peer];
-    gradient[model.weight + channel] = static_cast<float>(r * product);
+    gradient[model.weight + channel] = static_cast<float>(static_cast<double>(normal.r) * product);
     gradient[model.bias + channel] = static_cast<float>(sum);
   }
 };
-
-/// Where dx and the residual's gradient go, where wanted; the two may be one array, which then gets
-/// both. The residual's may be that of dy.
-template <class T>
-struct Targets {
-  T* dx = nullptr;
-  T* residual = nullptr;
-  unsigned add = 0, add_residual = 0;
-};
-
-/// One block's pixels; slope[k] is of the thread's k-th channel.
-template <class T, int W>
-__device__ void pull_back_part(const ChannelGrid& grid, const ChannelPart<W>& part, const T* x,
-                               const Through<T, W>& through, const Normals<W>& normal,
-                               const Slope (&slope)[W], const Targets<T>& to) {
-#pragma unroll 2
-  for (unsigned p = part.begin; p < part.end; p += part.rows) {
-    const std::size_t at = part.at(grid, p);
-    float v[W], g[W];
-    load(x + at, v);
-    through.load_gradient(at, v, normal, g);
-    if (to.dx != nullptr) {
-#pragma unroll
-      for (int k = 0; k < W; ++k) {
-        v[k] = fmaf(normal.of[k].scale, g[k],
-                    fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
-      }
-      store_gradient(v, to.add != 0, to.dx + at);
-    }
-    if (to.residual != nullptr) store_gradient(g, to.add_residual != 0, to.residual + at);
-  }
-}
-
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    pull_back(ChannelGrid grid, const T* x, Through<T, W> through, const Normal* normals,
-              const Slope* slopes, Targets<T> to) {
-  backend::cuda::begin_launch();
-  const ChannelPart<W> part(grid);
-  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
-  Slope slope[W];
-#pragma unroll
-  for (int k = 0; k < W; ++k) {
-    slope[k] = slopes[std::size_t{blockIdx.z} * grid.channels + part.first + k];
-  }
-  pull_back_part<T, W>(grid, part, x, through, normal, slope, to);
-}
-
-/// The same where the sums are there in parts, as in normalize_from_sums.
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    pull_back_from_sums(ChannelGrid grid, TileSums sums, GradientFinish finish, const T* x,
-                        Through<T, W> through, Targets<T> to) {
-  backend::cuda::begin_launch();
-  extern __shared__ __align__(16) Slope slopes[];  // one a channel of the slab
-  const ChannelPart<W> part(grid);
-  const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
-  finish_sums(sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
-              grid.channels, base, part.lanes * W,
-              [&](unsigned channel, double sum, double product) {
-                slopes[channel - base] = finish.slope(peer, channel, sum, product, grid);
-                if (blockIdx.x == 0) finish.keep(peer, channel, sum, product, grid);
-              });
-  const Normals<W> normal(finish.normals, peer, part.first, grid);
-  Slope slope[W];
-#pragma unroll
-  for (int k = 0; k < W; ++k) slope[k] = slopes[part.first - base + k];
-  pull_back_part<T, W>(grid, part, x, through, normal, slope, to);
-}
 
 }  // namespace hearsay::engine::cuda::batch_norm

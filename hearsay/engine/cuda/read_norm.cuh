@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hearsay/engine/cuda/read_norm.h"
+#include "hearsay/engine/cuda/sum_parts.cuh"
 #include "hearsay/model/operation.h"
 
 /// From the moments of a channel to what normalises it.
@@ -38,7 +39,7 @@ __device__ inline void follow_moments(const NormModel& model, unsigned peer, uns
 /// own mean, so that of all N are sum s and sum (m + s^2 / n) - (sum s)^2 / N. If `keeps`, the
 /// normals go to where they are kept, and the running statistics follow. For all threads of a
 /// block; `scratch` has one entry a thread.
-template <int kThreads>
+template <unsigned kThreads>
 __device__ void find_normals(const ReadNorm& read, unsigned peer, unsigned channels, bool keeps,
                              double2* scratch, Normal* found) {
   Normal* kept = read.normals + static_cast<std::size_t>(peer) * channels;
@@ -49,44 +50,27 @@ __device__ void find_normals(const ReadNorm& read, unsigned peer, unsigned chann
     __syncthreads();
     return;
   }
-  const unsigned lanes = min(channels, static_cast<unsigned>(kThreads)), rows = kThreads / lanes;
-  const unsigned lane = threadIdx.x % lanes, row = threadIdx.x / lanes;
   const auto parts = static_cast<unsigned>(read.moments.count);
   const double all = static_cast<double>(read.pixels), part_of = 1 / all, share = parts / all;
-  const float2* own = read.moments.parts + static_cast<std::size_t>(peer) * parts * channels;
-  for (unsigned first = 0; first < channels; first += lanes) {
-    const unsigned channel = first + lane;
-    const bool there = channel < channels && row < rows;
-    const Affine affine = there && row == 0 ? affine_of(read.model, peer, channel) : Affine{};
-    double2 sum = make_double2(0, 0);
-    if (there) {
-#pragma unroll 8
-      for (unsigned k = row; k < parts; k += rows) {
-        const float2 part = __ldcg(own + static_cast<std::size_t>(k) * channels + channel);
+  // Asked for early: it comes by way of two addresses.
+  const Affine own = affine_of(read.model, peer, min(threadIdx.x, channels - 1));
+  sum_parts<kThreads>(
+      read.moments.parts + static_cast<std::size_t>(peer) * parts * channels, parts, channels, 0,
+      channels, scratch,
+      [&](float2 part) {
         const double s = static_cast<double>(part.x);
-        sum.x += s;
-        sum.y += static_cast<double>(part.y) + s * s * share;
-      }
-    }
-    scratch[threadIdx.x] = sum;
-    __syncthreads();
-    if (there && row == 0) {
-#pragma unroll 4
-      for (unsigned k = 1; k < rows; ++k) {
-        sum.x += scratch[lane + k * lanes].x;
-        sum.y += scratch[lane + k * lanes].y;
-      }
-      const double mean = sum.x * part_of;
-      const double variance = fmax(sum.y * part_of - mean * mean, 0.0);
-      const Normal normal = normal_of(affine, mean, variance);
-      found[channel] = normal;
-      if (keeps) {
+        return make_double2(s, static_cast<double>(part.y) + s * s * share);
+      },
+      [&](unsigned channel, double2 sum) {
+        const double mean = sum.x * part_of;
+        const double variance = fmax(sum.y * part_of - mean * mean, 0.0);
+        const Affine affine = channel < kThreads ? own : affine_of(read.model, peer, channel);
+        const Normal normal = normal_of(affine, mean, variance);
+        found[channel] = normal;
+        if (!keeps) return;
         kept[channel] = normal;
         follow_moments(read.model, peer, channel, all, mean, variance);
-      }
-    }
-    __syncthreads();
-  }
+      });
 }
 
 }  // namespace hearsay::engine::cuda
