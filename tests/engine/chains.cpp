@@ -134,6 +134,42 @@ std::vector<Chain> chains() {
          const Value sum = net.add("sum", Add{}, {net.add("norm", BatchNorm{}, {y}), x});
          return net.add("gelu", Gelu{}, {sum});
        }},
+      // A mean over pixels sums up what the norm before it needs, if nobody adds to it later.
+      {"NormPooled",
+       {3, 8, 8},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 20)});
+         return net.add("pool", GlobalAveragePool{}, {net.add("relu", Relu{}, {x})});
+       }},
+      {"NormWithoutReluPooled",
+       {3, 5, 7},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 5)});
+         return net.add("pool", GlobalAveragePool{}, {x});
+       }},
+      {"ResidualPooled",
+       {16, 8, 8},
+       [](Network& net) {
+         const Value x = conv(net, "conv", net.input(), 16);
+         return net.add("pool", GlobalAveragePool{}, {block(net, "a", x, x)});
+       }},
+      {"PooledBeforeItIsRead",
+       {16, 8, 8},
+       [](Network& net) {
+         Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         x = net.add("relu", Relu{}, {x});
+         const Value mean = net.add("pool", GlobalAveragePool{}, {x});
+         x = net.add("pool2", GlobalAveragePool{}, {block(net, "a", x, x)});
+         return net.add("add", Add{}, {x, mean});
+       }},
+      {"PooledAfterItIsRead",
+       {16, 8, 8},
+       [](Network& net) {
+         Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         x = net.add("relu", Relu{}, {x});
+         const Value y = net.add("pool2", GlobalAveragePool{}, {block(net, "a", x, x)});
+         return net.add("add", Add{}, {net.add("pool", GlobalAveragePool{}, {x}), y});
+       }},
       {"NormReadTwice",
        {16, 4, 4},
        [](Network& net) {

@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/extent.h"
 #include "hearsay/engine/cuda/numbers.h"
@@ -13,35 +15,39 @@ constexpr unsigned kThreads = 256;
 
 // ---- Shortcut ----
 
-template <class T>
+/// A thread has W channels of a pixel: either all old or all new.
+template <class T, int W>
 __global__ void shortcut_forward(const T* x, Extent in, Extent out, unsigned before, T* y) {
   backend::cuda::begin_launch();
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  const unsigned at = (blockIdx.x * kThreads + threadIdx.x) * W;
   if (at >= out.size) return;
   const unsigned channel = at % out.channels, pixel = at / out.channels;
   const unsigned column = pixel % out.width, row = pixel / out.width % out.height;
   const unsigned sample = pixel / out.width / out.height;
-  const bool old = channel >= before && channel < before + in.channels;
-  const unsigned from =
-      ((sample * in.height + 2 * row) * in.width + 2 * column) * in.channels + channel - before;
-  y[at] = old ? x[from] : from_float<T>(0.0f);
+  float values[W] = {};
+  if (channel >= before && channel < before + in.channels) {
+    load(x + ((sample * in.height + 2 * row) * in.width + 2 * column) * in.channels + channel -
+             before,
+         values);
+  }
+  store(values, y + at);
 }
 
-template <class T>
+template <class T, int W>
 __global__ void shortcut_backward(const T* dy, Extent in, Extent out, unsigned before, bool add,
                                   T* dx) {
   backend::cuda::begin_launch();
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  const unsigned at = (blockIdx.x * kThreads + threadIdx.x) * W;
   if (at >= in.size) return;
   const unsigned channel = at % in.channels, pixel = at / in.channels;
   const unsigned column = pixel % in.width, row = pixel / in.width % in.height;
   const unsigned sample = pixel / in.width / in.height;
-  float value = 0;
+  float values[W] = {};
   if (row % 2 == 0 && column % 2 == 0) {
     const unsigned to_pixel = (sample * out.height + row / 2) * out.width + column / 2;
-    value = to_float(dy[to_pixel * out.channels + channel + before]);
+    load(dy + to_pixel * out.channels + channel + before, values);
   }
-  store_gradient(value, add, dx + at);
+  store_gradient(values, add, dx + at);
 }
 
 class ShortcutStep final : public Step {
@@ -50,24 +56,29 @@ class ShortcutStep final : public Step {
       : site_(site), in_(*site.x), out_(*site.y), before_((out_.channels - in_.channels) / 2) {}
 
   void forward(Tape& tape, const Call&) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
-      tape.launch(shortcut_forward<T>, blocks_for(out_.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.x->data), in_, out_, before_,
-                  static_cast<T*>(site_.y->data));
-    });
+    with_width(site_.precision, run(),
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 tape.launch(shortcut_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads,
+                             0, static_cast<const T*>(site_.x->data), in_, out_, before_,
+                             static_cast<T*>(site_.y->data));
+               });
   }
 
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
-      tape.launch(shortcut_backward<T>, blocks_for(in_.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.y->gradient), in_, out_, before_, add,
-                  static_cast<T*>(site_.x->gradient));
-    });
+    with_width(site_.precision, run(),
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 tape.launch(shortcut_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads,
+                             0, static_cast<const T*>(site_.y->gradient), in_, out_, before_, add,
+                             static_cast<T*>(site_.x->gradient));
+               });
   }
 
  private:
+  /// Old channels, new ones before and new ones after come in multiples of this.
+  unsigned run() const { return std::gcd(std::gcd(in_.channels, out_.channels), before_); }
+
   Site site_;
   Extent in_, out_;
   unsigned before_;  ///< zero channels before the old ones
@@ -112,66 +123,11 @@ class FlattenStep final : public Step {
   Extent image_;
 };
 
-// ---- Global average pool ----
-
-template <class T>
-__global__ void mean_of_pixels(const T* x, Extent in, T* y, unsigned size) {
-  backend::cuda::begin_launch();
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x;  // sample, channel
-  if (at >= size) return;
-  const unsigned pixels = in.height * in.width;
-  const T* from = x + std::size_t{at / in.channels} * pixels * in.channels + at % in.channels;
-  float sum = 0;
-  for (unsigned p = 0; p < pixels; ++p) sum += to_float(from[p * in.channels]);
-  y[at] = from_float<T>(sum / static_cast<float>(pixels));
-}
-
-template <class T>
-__global__ void mean_of_pixels_backward(const T* dy, Extent in, bool add, T* dx) {
-  backend::cuda::begin_launch();
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
-  if (at >= in.size) return;
-  const unsigned pixels = in.height * in.width, sample = at / (pixels * in.channels);
-  const float g = to_float(dy[sample * in.channels + at % in.channels]);
-  store_gradient(g / static_cast<float>(pixels), add, dx + at);
-}
-
-class GlobalAveragePoolStep final : public Step {
- public:
-  explicit GlobalAveragePoolStep(const Site& site)
-      : site_(site), in_(*site.x), out_(static_cast<unsigned>(site.y->size())) {}
-
-  void forward(Tape& tape, const Call&) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
-      tape.launch(mean_of_pixels<T>, blocks_for(out_, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.x->data), in_, static_cast<T*>(site_.y->data), out_);
-    });
-  }
-
-  void backward(Tape& tape, const Call&) override {
-    if (!site_.x->wants_gradient()) return;
-    const bool add = site_.x->adds();
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
-      tape.launch(mean_of_pixels_backward<T>, blocks_for(in_.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.y->gradient), in_, add,
-                  static_cast<T*>(site_.x->gradient));
-    });
-  }
-
- private:
-  Site site_;
-  Extent in_;
-  unsigned out_;
-};
-
 }  // namespace
 
 std::unique_ptr<Step> make_shortcut(const Site& site) {
   return std::make_unique<ShortcutStep>(site);
 }
 std::unique_ptr<Step> make_flatten(const Site& site) { return std::make_unique<FlattenStep>(site); }
-std::unique_ptr<Step> make_global_average_pool(const Site& site) {
-  return std::make_unique<GlobalAveragePoolStep>(site);
-}
 
 }  // namespace hearsay::engine::cuda
