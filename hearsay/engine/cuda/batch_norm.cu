@@ -86,7 +86,7 @@ class BatchNormStep final : public Step {
           }
           const ChannelGrid pass = pass_grid<W>(sums);
           tape.launch(pull_back<T, W>, pass.blocks_and_keeper(), kPassThreads,
-                      slab_bytes<Slope, W>(), pass, sums, finish, x, through, to);
+                      slab_bytes<Tangent, W>(), pass, sums, finish, x, through, to);
         });
   }
 

@@ -71,6 +71,11 @@ struct Targets {
   unsigned add = 0, add_residual = 0;
 };
 
+/// dx = scale g + slope (x - mean) + rest, for a channel.
+struct alignas(16) Tangent {
+  float mean, scale, slope, rest;
+};
+
 /// From dy to the gradients of the inputs. The slopes come of `sums`, where these are there, and
 /// are found already where not.
 template <class T, int W>
@@ -79,70 +84,70 @@ __global__ void __launch_bounds__(kPassThreads, kPassBlocks<W>)
               Through<T, W> through, Targets<T> to) {
   backend::cuda::begin_launch();
   __shared__ double2 scratch[kPassThreads];
-  extern __shared__ __align__(16) Slope slopes[];  // one a channel of the slab
+  extern __shared__ __align__(16) Tangent tangents[];  // one a channel of the slab
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z, own = part.base + threadIdx.x;
   const Normal* normals = finish.normals + std::size_t{peer} * grid.channels;
-  Entries<T, W> in[kAtOnce<W>], slope_in[kAtOnce<W>];
+  Entries<T, W> in[kAtOnce<W>], gradient[kAtOnce<W>];
   const auto ask = [&](unsigned p) {
     for_pixels<W>(grid, part, p, [&](unsigned j, unsigned at) {
       in[j] = load_entries<W>(x + at);
-      slope_in[j] = load_entries<W>(through.dy + at);
+      gradient[j] = load_entries<W>(through.dy + at);
     });
   };
   ask(part.begin);
-  const Normal own_normal = normals[min(own, grid.channels - 1)];
+  const auto found = [&](unsigned channel, const Normal& normal, const Slope& slope) {
+    tangents[channel - part.base] = {normal.mean, normal.scale, slope.slope, slope.rest};
+  };
   if (sums.parts != nullptr) {
+    const Normal own_normal = normals[min(own, grid.channels - 1)];
     const double part_of = 1.0 / grid.pixels;
     sum_parts<kPassThreads>(sums.parts + peer * sums.count * grid.channels,
                             static_cast<unsigned>(sums.count), grid.channels, part.base,
                             part.width(), scratch, PlainPair{}, [&](unsigned channel, double2 sum) {
                               const Normal normal = channel == own ? own_normal : normals[channel];
-                              slopes[channel - part.base] =
-                                  GradientFinish::slope(normal, sum.x, sum.y, part_of);
+                              found(channel, normal,
+                                    GradientFinish::slope(normal, sum.x, sum.y, part_of));
                               if (part.keeps(grid))
                                 finish.keep(peer, channel, normal, sum.x, sum.y);
                             });
   } else {
-    for (unsigned c = threadIdx.x; c < part.width(); c += kPassThreads) {
-      slopes[c] = finish.slopes[std::size_t{peer} * grid.channels + part.base + c];
+    const Slope* slopes = finish.slopes + std::size_t{peer} * grid.channels;
+    for (unsigned c = own; c < part.base + part.width(); c += kPassThreads) {
+      found(c, normals[c], slopes[c]);
     }
     __syncthreads();
   }
-  const Normals<W> normal(normals + part.first);
-  Slope slope[W];
+  Tangent tangent[W];
 #pragma unroll
-  for (int k = 0; k < W; ++k) slope[k] = slopes[part.first - part.base + k];
+  for (int k = 0; k < W; ++k) tangent[k] = tangents[part.first - part.base + k];
   for (unsigned p = part.begin; p < part.end; p += kAtOnce<W> * part.rows) {
-    unsigned open[kAtOnce<W>] = {};  // bit k: relu let the k-th channel through
-    if (through.passes == Passes::kPositive) {
+    unsigned stopped[kAtOnce<W>] = {};  // bit k: relu stops the k-th channel
+    if (through.passes != Passes::kAll) {
       for_pixels<W>(grid, part, p, [&](unsigned j, unsigned at) {
         float out[W];
-        load(through.y + at, out);
+        if (through.passes == Passes::kPositive) {
+          load(through.y + at, out);
+        } else {
+          unpack<W, T>(in[j], out);
 #pragma unroll
-        for (int k = 0; k < W; ++k) open[j] |= out[k] > 0 ? 1u << k : 0u;
+          for (int k = 0; k < W; ++k) out[k] = normalized(out[k], normals[part.first + k]);
+        }
+#pragma unroll
+        for (int k = 0; k < W; ++k) stopped[j] |= out[k] > 0 ? 0u : 1u << k;
       });
     }
     for_pixels<W>(grid, part, p, [&](unsigned j, unsigned at) {
       float v[W], g[W];
       unpack<W, T>(in[j], v);
-      unpack<W, T>(slope_in[j], g);
+      unpack<W, T>(gradient[j], g);
 #pragma unroll
       for (int k = 0; k < W; ++k) {
-        const bool passes = through.passes == Passes::kAll ? true
-                            : through.passes == Passes::kPositive
-                                ? (open[j] >> k & 1) != 0
-                                : normalized(v[k], normal.of[k]) > 0;
-        if (!passes) g[k] = 0;
+        if ((stopped[j] >> k & 1) != 0) g[k] = 0;
+        v[k] = fmaf(tangent[k].scale, g[k],
+                    fmaf(tangent[k].slope, v[k] - tangent[k].mean, tangent[k].rest));
       }
-      if (to.dx != nullptr) {
-#pragma unroll
-        for (int k = 0; k < W; ++k) {
-          v[k] = fmaf(normal.of[k].scale, g[k],
-                      fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
-        }
-        store_gradient(v, to.add != 0, to.dx + at);
-      }
+      if (to.dx != nullptr) store_gradient(v, to.add != 0, to.dx + at);
       if (to.residual != nullptr) store_gradient(g, to.add_residual != 0, to.residual + at);
     });
     ask(p + kAtOnce<W> * part.rows);

@@ -6,14 +6,15 @@ namespace hearsay::engine::cuda {
 
 /// Adds up pairs that are there in parts, [part][channel] from `parts` on, for channels first ..
 /// first + width - 1: calls finish(channel, sum), in doubles, of value(part) over the `count`
-/// parts. The order of a sum depends on the sizes alone. For all kThreads of a block; `scratch` has
-/// one entry a thread. Channel first + c is finished by thread c mod kThreads, before which the
-/// block waits for others just once: so this takes little more than the time of a read.
+/// parts; value(0, 0) is (0, 0). The order of a sum depends on the sizes alone. For all kThreads of
+/// a block; `scratch` has one entry a thread. Channel first + c is finished by thread c mod
+/// kThreads, before which threads wait for each other just once: so this takes little more than the
+/// time of a read.
 template <unsigned kThreads, class Value, class Finish>
 __device__ void sum_parts(const float2* parts, unsigned count, unsigned channels, unsigned first,
                           unsigned width, double2* scratch, const Value& value,
                           const Finish& finish) {
-  constexpr unsigned kWarps = kThreads / 32;
+  constexpr unsigned kWarps = kThreads / 32, kAtOnce = 8;
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   for (unsigned base = 0; base < width; base += kThreads) {
     // A warp has up to 32 neighbouring channels; `groups` times, for different parts, if there are
@@ -26,11 +27,20 @@ __device__ void sum_parts(const float2* parts, unsigned count, unsigned channels
     double2 sum = make_double2(0, 0);
     if (there) {
       const float2* from = parts + first + base + own;
-#pragma unroll 8
-      for (unsigned k = row * groups + group; k < count; k += rows * groups) {
-        const double2 more = value(__ldcg(from + std::size_t{k} * channels));
-        sum.x += more.x;
-        sum.y += more.y;
+      const unsigned step = rows * groups;
+      for (unsigned k = row * groups + group; k < count; k += kAtOnce * step) {
+        float2 part[kAtOnce];  // all asked for before the first is needed
+#pragma unroll
+        for (unsigned j = 0; j < kAtOnce; ++j) {
+          const unsigned at = k + j * step;
+          part[j] = at < count ? __ldcg(from + at * channels) : make_float2(0, 0);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < kAtOnce; ++j) {
+          const double2 more = value(part[j]);
+          sum.x += more.x;
+          sum.y += more.y;
+        }
       }
     }
     for (unsigned left = groups; left > 1;) {
