@@ -279,7 +279,7 @@ class CudaKernels final : public Kernels {
   }
 
   void mix_sparse_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
-    constexpr std::size_t kLeastColumns = 4096, kMostRanges = 64;
+    constexpr std::size_t kLeastColumns = 4096, kMostRanges = 512;
     const std::vector<View> views = device_views(q);
     std::vector<std::uint32_t> begin{0};
     std::vector<Term> terms;
