@@ -82,11 +82,12 @@ class Twins {
     found_norms_.push_back(kernels_.results<double>(rows));
     kernels_.squared_norms(block(x, rows), found_norms_.back());
     for (std::size_t i = 0; i < rows; ++i) {
-      double sum = 0;
+      long double sum = 0;
       for (std::size_t k = 0; k < dim_; ++k) {
-        sum += std::pow(static_cast<double>(host_[x.array][(x.first + i) * dim_ + k]), 2.0);
+        const long double entry = host_[x.array][(x.first + i) * dim_ + k];
+        sum += entry * entry;
       }
-      expected_norms_.push_back(sum);
+      expected_norms_.push_back(static_cast<double>(sum));
     }
   }
 

@@ -24,6 +24,8 @@ struct SmallEntries {
   __device__ std::uint32_t place(unsigned i) const { return first + i; }
 };
 
+constexpr unsigned kLoads = 12;  // that a thread has under way
+
 /// One block a unit (blockIdx.x) and row (blockIdx.y), all of it in shared memory: kBins counters,
 /// then the entries.
 __global__ void select_small(const SmallUnit* units, const float* v, std::size_t dim, Kept kept) {
@@ -38,12 +40,21 @@ __global__ void select_small(const SmallUnit* units, const float* v, std::size_t
   if (threadIdx.x == 0) largest = 0;
   __syncthreads();
   unsigned most = 0;
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-    const unsigned bits = __float_as_uint(x[i]), m = bits & kMagnitude;
-    entries[i] = bits;
-    most = max(most, m);
-    count_digit(m, 0, 0, bins);
+  for (unsigned base = threadIdx.x; base < size; base += kLoads * blockDim.x) {
+    unsigned bits[kLoads];
+#pragma unroll
+    for (unsigned j = 0; j < kLoads; ++j) {
+      const unsigned i = base + j * blockDim.x;
+      bits[j] = i < size ? __float_as_uint(x[i]) : 0;
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kLoads; ++j) {
+      const unsigned i = base + j * blockDim.x, m = bits[j] & kMagnitude;
+      if (i >= size) break;
+      entries[i] = bits[j];
+      most = max(most, m);
+      count_digit(m, 0, 0, bins);
+    }
   }
   most = __reduce_max_sync(kAllLanes, most);
   if (lane() == 0) atomicMax(&largest, most);
