@@ -7,61 +7,14 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 
-/// Formulas applied entry by entry: y = f(x, y), rounded as the CPU's loops round. Numbers that
-/// change from round to round are read off the tape's page.
+/// Formulas applied entry by entry that are no part of a Chain, rounded as the CPU's loops round.
+/// Numbers that change from round to round are read off the tape's page.
 namespace hearsay::backend::cuda {
 
 constexpr unsigned kThreads = 256;
 
 constexpr unsigned blocks_for(std::size_t items, std::size_t a_block) {
   return static_cast<unsigned>((items + a_block - 1) / a_block);
-}
-
-struct Fill {
-  static constexpr bool kReadsX = false, kReadsY = false;
-  const float* value;
-  __device__ float operator()(float, float) const { return *value; }
-};
-
-struct Copy {
-  static constexpr bool kReadsX = true, kReadsY = false;
-  __device__ float operator()(float x, float) const { return x; }
-};
-
-struct Axpy {
-  static constexpr bool kReadsX = true, kReadsY = true;
-  const float* a;
-  __device__ float operator()(float x, float y) const { return __fmaf_rn(*a, x, y); }
-};
-
-struct Axpby {
-  static constexpr bool kReadsX = true, kReadsY = true;
-  const float* ab;
-  __device__ float operator()(float x, float y) const {
-    return __fmaf_rn(ab[0], x, __fmul_rn(ab[1], y));
-  }
-};
-
-/// y[k] = f(x[k], y[k]) for k < n. With kWide, x and y are multiples of 16 bytes, a thread handles
-/// four entries, and the first threads also those that are left over.
-template <class Formula, bool kWide>
-__global__ void map(Formula f, const float* x, float* y, std::size_t n) {
-  backend::cuda::begin_launch();
-  const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  const auto one = [&](std::size_t k) {
-    y[k] = f(Formula::kReadsX ? x[k] : 0, Formula::kReadsY ? y[k] : 0);
-  };
-  if constexpr (kWide) {
-    if (thread < n / 4) {
-      float4 a{}, b{};
-      if constexpr (Formula::kReadsX) a = reinterpret_cast<const float4*>(x)[thread];
-      if constexpr (Formula::kReadsY) b = reinterpret_cast<const float4*>(y)[thread];
-      reinterpret_cast<float4*>(y)[thread] = {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
-    }
-    if (thread < n % 4) one(n / 4 * 4 + thread);
-  } else if (thread < n) {
-    one(thread);
-  }
 }
 
 /// z_i = x_i / u_i for rows of `dim` entries, row i = blockIdx.y.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/backend/cuda/chain.h"
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/devices.h"
 #include "hearsay/backend/cuda/elementwise.cuh"
@@ -25,7 +26,13 @@ unsigned mix_columns(std::size_t rows) {
   return std::clamp<unsigned>(std::bit_floor(kMixShared / sizeof(float) / rows), 1, 128);
 }
 
-bool wide(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0; }
+/// Whether the vectors are dense, and neighbours as the rows of a block are.
+bool is_block(std::span<const VectorView> q, std::size_t dim) {
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    if (q[i].dense == nullptr || q[i].dense != q[0].dense + i * dim) return false;
+  }
+  return true;
+}
 
 /// c as the sum of two floats.
 Share share(Source source, double c) {
@@ -105,12 +112,15 @@ class CudaKernels final : public Kernels {
     check(cudaStreamSynchronize(tape().stream()), "copying to the device");
   }
 
-  void fill(float value, Block y) override { map_all(Fill{tape().put(value)}, y, y); }
-  void copy(ConstBlock x, Block y) override { map_all(Copy{}, x, y); }
-  void axpy(float a, ConstBlock x, Block y) override { map_all(Axpy{tape().put(a)}, x, y); }
+  void fill(float value, Block y) override {
+    if (y.size() > 0) chain_.fill(value, y);
+  }
+  void copy(ConstBlock x, Block y) override {
+    if (y.size() > 0) chain_.copy(x, y);
+  }
+  void axpy(float a, ConstBlock x, Block y) override { axpby(a, x, 1, y); }
   void axpby(float a, ConstBlock x, float b, Block y) override {
-    const float ab[] = {a, b};
-    map_all(Axpby{tape().put(std::span<const float>(ab))}, x, y);
+    if (y.size() > 0) chain_.axpby(a, x, b, y);
   }
 
   void clip_rows(double most, Block y) override {
@@ -136,6 +146,7 @@ class CudaKernels final : public Kernels {
 
   void accumulate(float a, std::span<const VectorView> q, Block y) override {
     if (y.size() == 0) return;
+    if (is_block(q.first(y.rows), y.dim)) return axpy(a, {q[0].dense, y.rows, y.dim}, y);
     std::size_t most = 1;
     for (const VectorView& v : q) most = std::max(most, v.dense ? y.dim : v.index.size());
     const std::vector<View> views = device_views(q.first(y.rows));
@@ -161,9 +172,11 @@ class CudaKernels final : public Kernels {
   double magnitude(std::span<const VectorView> q, std::size_t dim) override {
     if (q.empty()) return 0;
     double* sums = sums_of(q.size());
-    make_room(q.size(), dim);
+    make_room(q.size(), pieces_of(dim));
     const std::vector<View> views = device_views(q);
-    reduce(EntriesOf{tape().put_list(std::span(views)), dim}, Magnitude{}, q.size(), dim, sums);
+    const dim3 grid(pieces_of(dim), static_cast<unsigned>(q.size()));
+    tape().launch(sum_magnitudes, grid, kSumThreads, 0, tape().put_list(std::span(views)), dim,
+                  scratch().partial.data(), scratch().tickets.data(), sums);
     std::vector<double> each(q.size());
     fetch(sums, std::span(each));
     return std::accumulate(each.begin(), each.end(), 0.0);
@@ -190,37 +203,16 @@ class CudaKernels final : public Kernels {
     return {blocks_for(x.dim, kThreads), static_cast<unsigned>(x.rows), 1};
   }
 
-  template <class Formula>
-  void map_all(Formula formula, ConstBlock x, Block y) {
-    const std::size_t n = y.size();
-    if (n == 0) return;
-    if (wide(x.data) && wide(y.data)) {
-      tape().launch(map<Formula, true>, blocks_for(std::max<std::size_t>(n / 4, 4), kThreads),
-                    kThreads, 0, formula, x.data, y.data, n);
-    } else {
-      tape().launch(map<Formula, false>, blocks_for(n, kThreads), kThreads, 0, formula, x.data,
-                    y.data, n);
-    }
+  void make_room(std::size_t rows, std::size_t pieces) {
+    grow(&Scratch::partial, rows * pieces);
+    grow(&Scratch::tickets, rows);
   }
 
-  /// out[i] = sum of term(x) over vector i of `count`, after `make_room`. `out` is the device's, or
-  /// room of results.
-  template <class Vectors, class Term>
-  void reduce(Vectors vectors, Term term, std::size_t count, std::size_t dim, double* out) {
-    const dim3 grid(pieces_of(dim), static_cast<unsigned>(count));
-    tape().launch(sum_entries<Vectors, Term>, grid, kSumThreads, 0, vectors, term,
-                  scratch().partial.data(), scratch().tickets.data(), tape().put(out));
-  }
-
-  void make_room(std::size_t count, std::size_t dim) {
-    grow(&Scratch::partial, count * pieces_of(dim));
-    grow(&Scratch::tickets, count);
-  }
-
+  /// `out` is the device's, or room of results.
   void sum_squares(ConstBlock x, double* out) {
     if (x.rows == 0) return;
-    make_room(x.rows, x.dim);
-    reduce(RowsOf{x.data, x.dim}, Square{}, x.rows, x.dim, out);
+    make_room(x.rows, Chain::pieces(x.dim));
+    chain_.squared_norms(x, {scratch().partial.data(), scratch().tickets.data()}, out);
   }
 
   /// Room on the device for `count` sums, used again by the next call that needs some.
@@ -288,7 +280,7 @@ class CudaKernels final : public Kernels {
   }
 
   void mix_sparse_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
-    constexpr std::size_t kLeastColumns = 4096, kMostRanges = 64;
+    constexpr std::size_t kLeastColumns = 4096, kMostRanges = 512;
     const std::vector<View> views = device_views(q);
     std::vector<std::uint32_t> begin{0};
     std::vector<Term> terms;
@@ -308,6 +300,7 @@ class CudaKernels final : public Kernels {
 
   std::string isa_;
   std::shared_ptr<Context> context_;  // shared with the blocks
+  Chain chain_{context_->tape};
   Figures figures_;
   Scratch scratch_[Tape::kLanes];
 };

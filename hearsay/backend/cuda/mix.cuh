@@ -72,17 +72,18 @@ __global__ void mix_dense(const Share* own, const std::uint32_t* begin, const Sh
   }
 }
 
-/// The number of entries of `index` that are below `bound`.
+/// The number of entries of the ascending `index` that are below `bound`: the lanes of a warp look
+/// at 32 places at once.
 __device__ inline std::uint64_t count_below(const std::uint32_t* index, std::uint64_t count,
                                             std::uint64_t bound) {
   std::uint64_t low = 0, high = count;
   while (low < high) {
-    const std::uint64_t middle = (low + high) / 2;
-    if (index[middle] < bound) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+    const std::uint64_t step = (high - low + 31) / 32;
+    const std::uint64_t place = low + (threadIdx.x % 32 + 1) * step - 1;
+    const bool below = place < high && index[place] < bound;
+    const unsigned steps = __popc(__ballot_sync(0xffffffffu, below));
+    high = min(high, low + (steps + 1) * step - 1);
+    low += steps * step;
   }
   return low;
 }
@@ -107,11 +108,11 @@ __global__ void mix_sparse(const std::uint32_t* begin, const Term* const* terms,
   for (std::uint32_t first = begin[blockIdx.y]; first < last; first += kTermsAtOnce) {
     const unsigned count = min(kTermsAtOnce, last - first);
     __syncthreads();
-    if (threadIdx.x < 2 * count) {
-      const View& view = (*terms)[first + threadIdx.x / 2].view;
-      const unsigned side = threadIdx.x % 2;
-      range[threadIdx.x / 2][side] =
-          count_below(view.index, view.count, (blockIdx.x + side) * std::uint64_t{width});
+    for (unsigned k = threadIdx.x / 32; k < 2 * count; k += blockDim.x / 32) {
+      const View& view = (*terms)[first + k / 2].view;
+      const std::uint64_t end =
+          count_below(view.index, view.count, (blockIdx.x + k % 2) * std::uint64_t{width});
+      if (threadIdx.x % 32 == 0) range[k / 2][k % 2] = end;
     }
     for (unsigned t = 0; t < count; ++t) {
       __syncthreads();  // the ranges are known, and the term before has been added

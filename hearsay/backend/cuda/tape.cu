@@ -266,7 +266,8 @@ struct Tape::Impl {
   std::vector<Graph> graphs;
   std::size_t last = 0;
   std::uint64_t submissions = 0;
-  std::size_t captures = 0;
+  std::size_t captures = 0, launches = 0;
+  std::function<void()> postponed;                         // empty: nothing is
   std::unordered_map<const void*, std::size_t> shared_of;  // what launches of a kernel may have
   std::unordered_map<const void*, bool> waits_of;
 };
@@ -276,6 +277,13 @@ Tape::~Tape() = default;
 
 cudaStream_t Tape::stream() const { return impl_->streams[0]; }
 std::size_t Tape::captures() const { return impl_->captures; }
+std::size_t Tape::launches() const { return impl_->launches; }
+
+void Tape::postpone(std::function<void()> record) { impl_->postponed = std::move(record); }
+
+void Tape::settle() {
+  if (const auto record = std::exchange(impl_->postponed, nullptr)) record();
+}
 
 const void* Tape::put_bytes(const void* values, std::size_t bytes) {
   return impl_->page.put(values, bytes);
@@ -288,6 +296,7 @@ const void* Tape::put_list_bytes(const void* values, std::size_t bytes) {
 void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                   const void* const* arguments, const std::size_t* sizes, std::size_t count) {
   assert(count <= kMostArguments);
+  settle();
   if (shared_bytes > 0) {
     std::size_t& room = impl_->shared_of[kernel];
     try {
@@ -309,9 +318,11 @@ void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_
     if (sizes[k] == 0) impl_->tape.resize(impl_->tape.size() + kAlignment);
   }
   impl_->launched = true;
+  ++impl_->launches;
 }
 
 void Tape::fork(int lane) {
+  settle();
   impl_->append(Step::kFork, lane);
   impl_->forked[lane] = true;
 }
@@ -319,6 +330,7 @@ void Tape::fork(int lane) {
 void Tape::use(int lane) {
   assert(lane == 0 || impl_->forked[lane]);
   if (lane == impl_->lane) return;
+  settle();
   impl_->append(Step::kUse, lane);
   impl_->lane = lane;
 }
@@ -327,6 +339,7 @@ int Tape::lane() const { return impl_->lane; }
 
 void Tape::join(int lane) {
   assert(impl_->forked[lane]);
+  settle();
   impl_->append(Step::kJoin, lane);
   impl_->forked[lane] = false;
 }
@@ -338,8 +351,9 @@ void Tape::join_all() {
 }
 
 void Tape::submit() {
-  join_all();
   try {
+    settle();
+    join_all();
     if (impl_->launched) impl_->run();
   } catch (...) {
     impl_->start_over();  // what comes next has nothing to do with what failed

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -73,6 +74,15 @@ class Tape {
            sizeof...(Parameters));
   }
 
+  /// Before anything else comes onto the tape, a launch, a lane or the end of a submission,
+  /// `record` is called once: it makes the launches that the caller holds back for as long as what
+  /// it is asked for next may join them. So all others find them in their place. One caller at a
+  /// time: the next call replaces `record`.
+  void postpone(std::function<void()> record);
+
+  /// Record what is postponed.
+  void settle();
+
   void fork(int lane);
   void use(int lane);
   void join(int lane);
@@ -86,6 +96,9 @@ class Tape {
 
   /// How many lists were new, and had to be captured.
   std::size_t captures() const;
+
+  /// How many launches were recorded.
+  std::size_t launches() const;
 
  private:
   const void* put_bytes(const void* values, std::size_t bytes);

@@ -70,17 +70,17 @@ struct WarpRange {
   }
 };
 
-/// How many of the entries bits(i), i < size, are above and equal to the magnitude: of the whole
-/// block and, in `before`, of the warps before this one.
-template <class Bits>
-__device__ Tally tally(const Bits& bits, unsigned size, unsigned magnitude, Tally& before) {
+/// How many of the entries 0 .. size-1, whose bits are entries(i), are above and equal to the
+/// magnitude: of the whole block and, in `before`, of the warps before this one.
+template <class Entries>
+__device__ Tally tally(const Entries& entries, unsigned size, unsigned magnitude, Tally& before) {
   __shared__ Tally warps[kMostWarps];
   const WarpRange range(size);
   Tally mine{0, 0};
   for (unsigned group = range.begin; group < range.end; group += kWarp) {
     const unsigned i = group + lane();
     const bool valid = i < range.end;
-    const unsigned m = valid ? bits(i) & kMagnitude : 0;
+    const unsigned m = valid ? entries(i) & kMagnitude : 0;
     mine.above += __popc(__ballot_sync(kAllLanes, valid && m > magnitude));
     mine.equal += __popc(__ballot_sync(kAllLanes, valid && m == magnitude));
   }
@@ -97,26 +97,25 @@ __device__ Tally tally(const Bits& bits, unsigned size, unsigned magnitude, Tall
   return all;
 }
 
-/// Write the selected of the entries bits(i), i < size: those above search.prefix, and the first
-/// search.rank equal ones. `before` counts what precedes this warp's entries. Entry i is at `first`
-/// + i of the model.
-template <class Bits>
-__device__ void write_selected(const Bits& bits, unsigned size, Search search, Tally before,
-                               Rounding rounding, std::uint32_t first, std::uint32_t* index,
-                               float* value) {
+/// Write the selected of the entries 0 .. size-1: those above search.prefix, and the first
+/// search.rank equal ones. `before` counts what precedes this warp's entries. Entry i is at
+/// entries.place(i) of the model.
+template <class Entries>
+__device__ void write_selected(const Entries& entries, unsigned size, Search search, Tally before,
+                               Rounding rounding, std::uint32_t* index, float* value) {
   const WarpRange range(size);
   const unsigned below_lane = (1u << lane()) - 1;
   for (unsigned group = range.begin; group < range.end; group += kWarp) {
     const unsigned i = group + lane();
     const bool valid = i < range.end;
-    const unsigned x = valid ? bits(i) : 0, m = x & kMagnitude;
+    const unsigned x = valid ? entries(i) : 0, m = x & kMagnitude;
     const bool above = valid && m > search.prefix, equal = valid && m == search.prefix;
     const unsigned aboves = __ballot_sync(kAllLanes, above);
     const unsigned equals = __ballot_sync(kAllLanes, equal);
     const unsigned rank = before.equal + __popc(equals & below_lane);
     if (above || (equal && rank < search.rank)) {
       const unsigned at = before.above + __popc(aboves & below_lane) + min(rank, search.rank);
-      index[at] = first + i;
+      index[at] = entries.place(i);
       value[at] = rounding(x);
     }
     before.above += __popc(aboves);

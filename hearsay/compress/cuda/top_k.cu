@@ -1,7 +1,7 @@
-#include "hearsay/compress/cuda/top_k.cuh"
-
 #include <algorithm>
 
+#include "hearsay/compress/cuda/select_large.cuh"
+#include "hearsay/compress/cuda/select_small.cuh"
 #include "hearsay/compress/cuda/sparse_rows.h"
 
 namespace hearsay::compress::cuda {
@@ -17,7 +17,6 @@ struct Class {
 };
 constexpr Class kClasses[] = {{2048, 256}, {10'240, 512}, {38'400, 1024}};
 constexpr std::size_t kClassCount = std::size(kClasses);
-constexpr unsigned kLargeThreads = 512;
 
 std::size_t shared_bytes(std::size_t entries) { return sizeof(unsigned) * (kBins + entries); }
 
@@ -51,7 +50,7 @@ class TopKRows final : public SparseRows {
       if (found != std::end(kClasses)) {
         small[found - kClasses].push_back({span, number});
       } else {
-        const auto pieces = static_cast<std::uint32_t>((unit.size + kPiece - 1) / kPiece);
+        const std::uint32_t pieces = pieces_of(unit.size);
         large.push_back({span, number, static_cast<std::uint32_t>(unit_of.size()), pieces});
         unit_of.insert(unit_of.end(), pieces, static_cast<std::uint32_t>(large.size() - 1));
       }
@@ -98,11 +97,12 @@ class TopKRows final : public SparseRows {
   void select_large(const float* v, std::size_t rows, const Kept& kept) {
     const dim3 grid(static_cast<unsigned>(unit_of_.size()), static_cast<unsigned>(rows));
     const LargeSearch search = searches(rows);
-    for (int digit = 0; digit < kDigits; ++digit) {
-      context_.tape.launch(search_large, grid, kLargeThreads, 0, search, v, dim_, digit);
-    }
-    context_.tape.launch(tally_large, grid, kLargeThreads, 0, search, v, dim_);
-    context_.tape.launch(write_large, grid, kLargeThreads, 0, search, v, dim_, kept);
+    backend::cuda::Tape& tape = context_.tape;
+    tape.launch(search_first, grid, kPieceThreads, 0, search, v, dim_);
+    tape.launch(search_second, grid, kPieceThreads, 0, search, v, dim_);
+    tape.launch(search_last, grid, kListThreads, 0, search, v, dim_);
+    tape.launch(tally_large, grid, kListThreads, 0, search, v, dim_);
+    tape.launch(write_large, grid, kListThreads, 0, search, v, dim_, kept);
   }
 
   LargeSearch searches(std::size_t rows) {
@@ -114,6 +114,8 @@ class TopKRows final : public SparseRows {
       bins_ = Memory<unsigned>(jobs * kBins);
       tickets_ = Memory<unsigned>(jobs);
       tallies_ = Memory<Tally>(rows * unit_of_.size());
+      listed_ = Memory<unsigned>(rows * unit_of_.size());
+      lists_ = Memory<std::uint16_t>(rows * unit_of_.size() * kListed);
     }
     return {large_.data(),
             unit_of_.data(),
@@ -123,6 +125,8 @@ class TopKRows final : public SparseRows {
             bins_.data(),
             tickets_.data(),
             tallies_.data(),
+            listed_.data(),
+            lists_.data(),
             static_cast<std::uint32_t>(large_.size()),
             static_cast<std::uint32_t>(unit_of_.size())};
   }
@@ -133,6 +137,8 @@ class TopKRows final : public SparseRows {
   Memory<Search> search_;
   Memory<unsigned> largest_, found_largest_, bins_, tickets_;
   Memory<Tally> tallies_;
+  Memory<unsigned> listed_;
+  Memory<std::uint16_t> lists_;
 };
 
 }  // namespace

@@ -29,17 +29,24 @@ struct Place {
   unsigned channel, column, row, sample;
 };
 
+/// Which pixel of its window is the maximum, for W neighbouring channels.
+template <int W>
+struct alignas(W * sizeof(std::uint16_t)) Maxima {
+  std::uint16_t of[W];
+};
+
 /// With `places` the maximum of each window, and which of its pixels that is (the first of equals);
-/// without, the mean, over zeros too.
-template <class T>
+/// without, the mean, over zeros too. One thread W channels of a pixel.
+template <class T, int W>
 __global__ void pool_forward(const T* x, Extent in, Extent out, Window window,
                              std::uint16_t* places, T* y) {
   backend::cuda::begin_launch();
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  const unsigned at = (blockIdx.x * kThreads + threadIdx.x) * W;
   if (at >= out.size) return;
   const Place place(at, out);
-  float sum = 0, most = 0;
-  int best = -1;
+  float sum[W] = {}, most[W] = {};
+  Maxima<W> best{};
+  bool first = true;
   for (unsigned k = 0; k < window.kernel; ++k) {
     const unsigned row = place.row * window.stride + k - window.padding;  // wraps if outside
     if (row >= in.height) continue;
@@ -47,33 +54,37 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window,
       const unsigned column = place.column * window.stride + l - window.padding;
       if (column >= in.width) continue;
       const unsigned pixel = (place.sample * in.height + row) * in.width + column;
-      const float value = to_float(x[pixel * in.channels + place.channel]);
-      sum += value;
-      if (best < 0 || value > most) {
-        most = value;
-        best = static_cast<int>(k * window.kernel + l);
+      float value[W];
+      load(x + pixel * in.channels + place.channel, value);
+#pragma unroll
+      for (int c = 0; c < W; ++c) {
+        sum[c] += value[c];
+        if (!first && !(value[c] > most[c])) continue;
+        most[c] = value[c];
+        best.of[c] = static_cast<std::uint16_t>(k * window.kernel + l);
       }
+      first = false;
     }
   }
   if (places != nullptr) {
-    places[at] = static_cast<std::uint16_t>(best);
-    y[at] = from_float<T>(most);
+    *reinterpret_cast<Maxima<W>*>(places + at) = best;
+    store(most, y + at);
   } else {
-    y[at] = from_float<T>(sum / static_cast<float>(window.kernel * window.kernel));
+#pragma unroll
+    for (int c = 0; c < W; ++c) sum[c] /= static_cast<float>(window.kernel * window.kernel);
+    store(sum, y + at);
   }
 }
 
 /// Every entry of the input collects from the windows that hold it, in order.
-template <class T>
+template <class T, int W>
 __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent in, Extent out,
                               Window window, bool add, T* dx) {
   backend::cuda::begin_launch();
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  const unsigned at = (blockIdx.x * kThreads + threadIdx.x) * W;
   if (at >= in.size) return;
   const Place place(at, in);
-  const float share =
-      places != nullptr ? 1.0f : 1.0f / static_cast<float>(window.kernel * window.kernel);
-  float sum = 0;
+  float sum[W] = {};
   for (unsigned k = 0; k < window.kernel; ++k) {
     const unsigned down = place.row + window.padding - k;  // stride times the window's row
     if (place.row + window.padding < k || down % window.stride != 0) continue;
@@ -85,11 +96,21 @@ __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent i
       const unsigned pixel =
           (place.sample * out.height + down / window.stride) * out.width + right / window.stride;
       const unsigned from = pixel * out.channels + place.channel;
-      if (places != nullptr && places[from] != k * window.kernel + l) continue;
-      sum += to_float(dy[from]);
+      float gradient[W];
+      load(dy + from, gradient);
+      Maxima<W> best{};
+      if (places != nullptr) best = *reinterpret_cast<const Maxima<W>*>(places + from);
+#pragma unroll
+      for (int c = 0; c < W; ++c) {
+        if (places == nullptr || best.of[c] == k * window.kernel + l) sum[c] += gradient[c];
+      }
     }
   }
-  store_gradient(sum * share, add, dx + at);
+  const float share =
+      places != nullptr ? 1.0f : 1.0f / static_cast<float>(window.kernel * window.kernel);
+#pragma unroll
+  for (int c = 0; c < W; ++c) sum[c] *= share;
+  store_gradient(sum, add, dx + at);
 }
 
 class PoolStep final : public Step {
@@ -100,21 +121,23 @@ class PoolStep final : public Step {
   }
 
   void forward(Tape& tape, const Call&) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
-      tape.launch(pool_forward<T>, blocks_for(out_.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.x->data), in_, out_, window_, places_.data(),
-                  static_cast<T*>(site_.y->data));
-    });
+    with_width(site_.precision, in_.channels,
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 tape.launch(pool_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads, 0,
+                             static_cast<const T*>(site_.x->data), in_, out_, window_,
+                             places_.data(), static_cast<T*>(site_.y->data));
+               });
   }
 
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
-      tape.launch(pool_backward<T>, blocks_for(in_.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.y->gradient), places_.data(), in_, out_, window_, add,
-                  static_cast<T*>(site_.x->gradient));
-    });
+    with_width(site_.precision, in_.channels,
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 tape.launch(pool_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads, 0,
+                             static_cast<const T*>(site_.y->gradient), places_.data(), in_, out_,
+                             window_, add, static_cast<T*>(site_.x->gradient));
+               });
   }
 
  private:

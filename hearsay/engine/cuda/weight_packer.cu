@@ -1,6 +1,9 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/weight_packer.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "hearsay/engine/cuda/mma.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 
@@ -9,63 +12,94 @@ namespace hearsay::engine::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kWarp = 32;
+constexpr int kTileFloats = 4608;  // 16 outputs of 32 inputs and nine taps
 
-/// One thread an (output, input) of a job, padding included, with all its taps.
+/// Floats from one line of a tile to the next, odd: so that a warp can read across lines.
+__host__ __device__ constexpr int line_pitch(int entries) { return entries | 1; }
+
+/// One block a chunk of inputs of some outputs. It brings the weights to shared memory as they lie,
+/// in runs of neighbours: with all taps, the chunk's inputs of one output, or, exchanged, the
+/// block's outputs of one input. Then it writes tap after tap.
 template <class Math>
 __global__ void __launch_bounds__(kThreads)
     pack_weights(const PackedWeights* jobs, const unsigned* job_of,
                  const float* const* parameters) {
   backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
-  const int block = static_cast<int>(blockIdx.x), peer = blockIdx.y;
-  const PackedWeights job = jobs[job_of[block]];
-  const long at = static_cast<long>(block - job.first_block) * kThreads + threadIdx.x;
-  const int place = static_cast<int>(at % job.pitch_entries);
-  const long row = at / job.pitch_entries;  // (group, chunk, output)
-  const int row_in_group = static_cast<int>(row % job.outputs_a_group);
-  const int chunk = static_cast<int>(row / job.outputs_a_group % job.chunks);
-  const int group = static_cast<int>(row / job.outputs_a_group / job.chunks);
-  if (group >= job.groups) return;
-  const int n = group * job.outputs_a_group + row_in_group;
-  const int k = chunk * job.inputs_a_chunk + place;
-  const int outputs = job.exchanged ? job.in : job.out, inputs = job.exchanged ? job.out : job.in;
-  const bool there = n < outputs && place < job.inputs_a_chunk && k < inputs;
-  const long first =
-      job.exchanged ? static_cast<long>(k) * job.in + n : static_cast<long>(n) * job.in + k;
-  const float* from = parameters[peer] + job.weight_at + first * job.taps;
+  extern __shared__ float tile[];
+  const PackedWeights job = jobs[job_of[blockIdx.x]];
+  const bool exchanged = job.exchanged != 0;
+  const int peer = static_cast<int>(blockIdx.y), taps = job.taps;
+  const int block = static_cast<int>(blockIdx.x) - job.first_block;
+  const int parts = (job.outputs_a_group + job.outputs_a_block - 1) / job.outputs_a_block;
+  const int tile_of_job = block / parts;  // (group, chunk)
+  const int chunk = tile_of_job % job.chunks, group = tile_of_job / job.chunks;
+  const int first = block % parts * job.outputs_a_block;  // output, within the group
+  const int rows = min(job.outputs_a_block, job.outputs_a_group - first);
+
+  const int n = group * job.outputs_a_group + first, k = chunk * job.inputs_a_chunk;
+  const int outputs = min(rows, (exchanged ? job.in : job.out) - n);  // that have weights
+  const int inputs = min(job.inputs_a_chunk, (exchanged ? job.out : job.in) - k);
+  const int lines = exchanged ? inputs : outputs, run = (exchanged ? outputs : inputs) * taps;
+  const int pitch = line_pitch((exchanged ? rows : job.inputs_a_chunk) * taps);
+  const float* from =
+      parameters[peer] + job.weight_at +
+      (exchanged ? static_cast<long>(k) * job.in + n : static_cast<long>(n) * job.in + k) * taps;
+  for (int line = static_cast<int>(threadIdx.x) / kWarp; line < lines; line += kThreads / kWarp) {
+    const float* weights = from + static_cast<long>(line) * job.in * taps;
+#pragma unroll 8
+    for (int i = static_cast<int>(threadIdx.x) % kWarp; i < run; i += kWarp) {
+      tile[line * pitch + i] = weights[i];
+    }
+  }
+  __syncthreads();
+
+  const long tap_entries = static_cast<long>(job.outputs_a_group) * job.pitch_entries;
   Entry* to = reinterpret_cast<Entry*>(static_cast<char*>(job.packed) + peer * job.peer_bytes) +
-              (static_cast<long>(group * job.chunks + chunk) * job.taps * job.outputs_a_group +
-               row_in_group) *
-                  job.pitch_entries +
-              place;
-  for (int tap = 0; tap < job.taps; ++tap) {
-    const float value = there ? from[job.exchanged ? job.taps - 1 - tap : tap] : 0.0f;
-    to[static_cast<long>(tap) * job.outputs_a_group * job.pitch_entries] = from_float<Entry>(value);
+              tile_of_job * taps * tap_entries + static_cast<long>(first) * job.pitch_entries;
+  for (int at = static_cast<int>(threadIdx.x); at < rows * job.pitch_entries; at += kThreads) {
+    const int output = at / job.pitch_entries, input = at % job.pitch_entries;
+    const bool there = output < outputs && input < inputs;
+    const float* weights = tile + (exchanged ? input * pitch + output * taps + taps - 1
+                                             : output * pitch + input * taps);
+    for (int tap = 0; tap < taps; ++tap) {
+      const float value = there ? weights[exchanged ? -tap : tap] : 0.0f;
+      to[tap * tap_entries + at] = from_float<Entry>(value);
+    }
   }
 }
 
 }  // namespace
 
+void WeightPacker::prepare() {
+  std::vector<unsigned> job_of;
+  for (PackedWeights& job : jobs_) {
+    const int fitting = std::max(kTileFloats / (job.inputs_a_chunk * job.taps), 1);
+    job.outputs_a_block = std::min(static_cast<int>(std::bit_floor(static_cast<unsigned>(fitting))),
+                                   job.outputs_a_group);
+    job.first_block = static_cast<int>(job_of.size());
+    const int parts = (job.outputs_a_group + job.outputs_a_block - 1) / job.outputs_a_block;
+    job_of.resize(job_of.size() + static_cast<std::size_t>(job.groups * job.chunks * parts),
+                  static_cast<unsigned>(&job - jobs_.data()));
+    const int floats = job.exchanged
+                           ? job.inputs_a_chunk * line_pitch(job.outputs_a_block * job.taps)
+                           : job.outputs_a_block * line_pitch(job.inputs_a_chunk * job.taps);
+    shared_bytes_ = std::max(shared_bytes_, sizeof(float) * static_cast<std::size_t>(floats));
+  }
+  job_of_block_ = backend::cuda::Memory<unsigned>(std::span<const unsigned>(job_of));
+  on_device_ = backend::cuda::Memory<PackedWeights>(std::span<const PackedWeights>(jobs_));
+}
+
 void WeightPacker::pack(backend::cuda::Tape& tape, const Call& call, std::size_t peers) {
   if (jobs_.empty()) return;
-  if (on_device_.size() == 0) {
-    std::vector<unsigned> job_of;
-    for (PackedWeights& job : jobs_) {
-      job.first_block = static_cast<int>(job_of.size());
-      const long threads =
-          static_cast<long>(job.groups) * job.chunks * job.outputs_a_group * job.pitch_entries;
-      job_of.resize(job_of.size() + static_cast<std::size_t>((threads + kThreads - 1) / kThreads),
-                    static_cast<unsigned>(&job - jobs_.data()));
-    }
-    job_of_block_ = backend::cuda::Memory<unsigned>(std::span<const unsigned>(job_of));
-    on_device_ = backend::cuda::Memory<PackedWeights>(std::span<const PackedWeights>(jobs_));
-  }
+  if (on_device_.size() == 0) prepare();
   const auto kernel = precision_ == backend::Precision::kTf32   ? pack_weights<Tf32>
                       : precision_ == backend::Precision::kFp32 ? pack_weights<Fp32>
                                                                 : pack_weights<Bf16>;
   tape.launch(kernel,
               dim3(static_cast<unsigned>(job_of_block_.size()), static_cast<unsigned>(peers)),
-              kThreads, 0, on_device_.data(), job_of_block_.data(), call.parameters);
+              kThreads, shared_bytes_, on_device_.data(), job_of_block_.data(), call.parameters);
 }
 
 }  // namespace hearsay::engine::cuda

@@ -18,7 +18,8 @@ struct PackedWeights {
   int exchanged = 0;
   int outputs_a_group = 0, inputs_a_chunk = 0, pitch_entries = 0;
   int groups = 0, chunks = 0;
-  int first_block = 0;  ///< of the launch that packs all
+  int first_block = 0;  ///< of the launch that packs all; each packs a chunk of some outputs
+  int outputs_a_block = 0;
   void* packed = nullptr;
   long peer_bytes = 0;
 };
@@ -32,10 +33,13 @@ class WeightPacker {
   void pack(backend::cuda::Tape& tape, const Call& call, std::size_t peers);
 
  private:
+  void prepare();
+
   backend::Precision precision_;
   std::vector<PackedWeights> jobs_;
   backend::cuda::Memory<PackedWeights> on_device_;  ///< a copy, made by the first call
   backend::cuda::Memory<unsigned> job_of_block_;
+  std::size_t shared_bytes_ = 0;
 };
 
 }  // namespace hearsay::engine::cuda

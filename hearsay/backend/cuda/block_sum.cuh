@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace hearsay::backend::cuda {
+
+/// The sum of `value` over the block's threads, in an order that depends on their number alone,
+/// valid in thread 0. All threads must call it; blockDim.x is a multiple of 32.
+__device__ inline double block_sum(double value) {
+  __shared__ double warps[32];
+  for (unsigned step = 16; step > 0; step /= 2) {
+    value += __shfl_down_sync(0xffffffffu, value, step);
+  }
+  __syncthreads();  // a call before this one may still be read
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  if (threadIdx.x >= 32) return 0;
+  value = threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : 0;
+  for (unsigned step = 16; step > 0; step /= 2) {
+    value += __shfl_down_sync(0xffffffffu, value, step);
+  }
+  return value;
+}
+
+/// Whether this block is the last of gridDim.x to come here, and so the one that adds up what all
+/// of them have written to device memory before (read it past the L1 cache). All threads must call
+/// it; `ticket` is zero before and after.
+__device__ inline bool last_of_row(unsigned* ticket) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(ticket, 1u) + 1 == gridDim.x;
+    if (last) *ticket = 0;
+  }
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
+}  // namespace hearsay::backend::cuda

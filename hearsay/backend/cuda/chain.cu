@@ -1,0 +1,282 @@
+#include "hearsay/backend/cuda/chain.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "hearsay/backend/cuda/block_sum.cuh"
+#include "hearsay/backend/cuda/launch.cuh"
+
+namespace hearsay::backend::cuda {
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr unsigned kQuads = 2;  // runs of four entries that a thread handles at once
+constexpr unsigned kMostArrays = Chain::kMostArrays, kMostFormulas = Chain::kMostFormulas;
+
+/// y = a; y = x; y = a x + b y; sum += x^2.
+enum class Kind : std::uint16_t { kFill, kCopy, kBlend, kSquare };
+
+/// x and y are numbers of arrays.
+struct Formula {
+  Kind kind;
+  std::uint16_t x, y, unused;
+};
+
+/// What a launch does to each row, blockIdx.y. Bit k of `loads`: array k is read before the first
+/// formula; of `stores`: it is written after the last.
+struct Program {
+  float* arrays[kMostArrays];
+  Formula formulas[kMostFormulas];
+  std::size_t dim;
+  std::uint32_t count, loads, stores;
+  std::uint32_t offset;  ///< entries from a multiple of 16 bytes to where the arrays begin
+  std::uint32_t wide;    ///< all arrays begin so; else entries are read one by one
+  std::uint32_t sums;    ///< there is a square
+  Chain::Scratch scratch;
+};
+static_assert(std::has_unique_object_representations_v<Program>);  // as the tape compares bytes
+
+/// Four neighbouring entries of a row, from a multiple of 16 bytes on. At the ends of the row, and
+/// behind the end of a block's piece, some of them or all are not there.
+struct Quad {
+  std::size_t at = 0;    ///< of the first entry, in the array; may be below zero, and wrap
+  unsigned present = 0;  ///< bit k: entry k is there
+
+  __device__ void load(const float* array, bool wide, float (&to)[4]) const {
+    if (wide && present == 15) {
+      const float4 all = *reinterpret_cast<const float4*>(array + at);
+      to[0] = all.x, to[1] = all.y, to[2] = all.z, to[3] = all.w;
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        if (present >> k & 1) to[k] = array[at + k];
+      }
+    }
+  }
+  __device__ void store(const float (&from)[4], bool wide, float* array) const {
+    if (wide && present == 15) {
+      *reinterpret_cast<float4*>(array + at) = {from[0], from[1], from[2], from[3]};
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        if (present >> k & 1) array[at + k] = from[k];
+      }
+    }
+  }
+};
+
+/// A thread's entries of one array.
+struct Entries {
+  float of[kQuads][4] = {};
+
+  __device__ float& operator[](unsigned k) { return of[k / 4][k % 4]; }
+  __device__ float operator[](unsigned k) const { return of[k / 4][k % 4]; }
+};
+
+/// use(entries[number]), by comparisons rather than an address: so entries can be registers. The
+/// number is the same in all threads.
+template <unsigned K = 0, class Use>
+__device__ void with_array(Entries (&entries)[kMostArrays], unsigned number, const Use& use) {
+  if (number == K) {
+    use(entries[K]);
+  } else if constexpr (K + 1 < kMostArrays) {
+    with_array<K + 1>(entries, number, use);
+  }
+}
+
+__device__ void apply(Kind kind, float2 factors, const Entries& x, Entries& y) {
+#pragma unroll
+  for (unsigned k = 0; k < 4 * kQuads; ++k) {
+    const float blend = __fmaf_rn(factors.x, x[k], __fmul_rn(factors.y, y[k]));
+    y[k] = kind == Kind::kFill ? factors.x : kind == Kind::kCopy ? x[k] : blend;
+  }
+}
+
+/// Row blockIdx.y in gridDim.x pieces. (*norms)[row] becomes the sum of squares, if there is one:
+/// the last block to come to a row adds up its pieces.
+__global__ void __launch_bounds__(kThreads, 3)
+    run_chain(Program program, const float2* factors, double* const* norms) {
+  begin_launch();
+  __shared__ float2 factor[kMostFormulas];
+  if (threadIdx.x < program.count) factor[threadIdx.x] = factors[threadIdx.x];
+  __syncthreads();
+  const std::size_t begin = program.offset + blockIdx.y * program.dim, end = begin + program.dim;
+  const std::size_t first = begin / 4, last = (end + 3) / 4;  // the row's quads
+  const std::size_t piece = (last - first + gridDim.x - 1) / gridDim.x;
+  const std::size_t stop = min(last, first + (blockIdx.x + 1) * piece);
+  double sum = 0;
+  for (std::size_t base = first + blockIdx.x * piece; base < stop; base += kQuads * kThreads) {
+    Quad quads[kQuads];
+    Entries values[kMostArrays];
+#pragma unroll
+    for (unsigned q = 0; q < kQuads; ++q) {
+      const std::size_t quad = base + q * kThreads + threadIdx.x;
+      quads[q].at = 4 * quad - program.offset;
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        const bool there = quad < stop && 4 * quad + k >= begin && 4 * quad + k < end;
+        quads[q].present |= there ? 1u << k : 0u;
+      }
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kMostArrays; ++j) {
+      if ((program.loads >> j & 1) == 0) continue;
+#pragma unroll
+      for (unsigned q = 0; q < kQuads; ++q) {
+        quads[q].load(program.arrays[j], program.wide, values[j].of[q]);
+      }
+    }
+    for (unsigned f = 0; f < program.count; ++f) {
+      const Formula formula = program.formulas[f];
+      Entries x;
+      with_array(values, formula.x, [&](const Entries& entries) { x = entries; });
+      if (formula.kind == Kind::kSquare) {
+#pragma unroll
+        for (unsigned k = 0; k < 4 * kQuads; ++k) {
+          const double entry = static_cast<double>(x[k]);
+          if (quads[k / 4].present >> k % 4 & 1) sum += entry * entry;
+        }
+      } else {
+        with_array(values, formula.y, [&](Entries& y) { apply(formula.kind, factor[f], x, y); });
+      }
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kMostArrays; ++j) {
+      if ((program.stores >> j & 1) == 0) continue;
+#pragma unroll
+      for (unsigned q = 0; q < kQuads; ++q) {
+        quads[q].store(values[j].of[q], program.wide, program.arrays[j]);
+      }
+    }
+  }
+  if (!program.sums) return;
+  sum = block_sum(sum);
+  double* partial = program.scratch.partial + std::size_t{blockIdx.y} * gridDim.x;
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+  if (!last_of_row(program.scratch.tickets + blockIdx.y)) return;
+  sum = 0;
+  for (unsigned k = threadIdx.x; k < gridDim.x; k += kThreads) sum += __ldcg(partial + k);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) (*norms)[blockIdx.y] = sum;
+}
+
+/// Entries from a multiple of 16 bytes to there.
+std::uint32_t offset_of(const float* array) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(array) % 16 / sizeof(float));
+}
+
+}  // namespace
+
+/// A formula on blocks of `rows` x `dim`. It reads y if it is a blend, and x unless it is a fill,
+/// where x is y; of a square y is x.
+struct Chain::Request {
+  Kind kind;
+  const float* x;
+  const float* y;
+  std::size_t rows, dim;
+  float2 factors;
+
+  bool reads_x() const { return kind != Kind::kFill; }
+  bool reads_y() const { return kind == Kind::kBlend; }
+  bool writes() const { return kind != Kind::kSquare; }
+};
+
+struct Chain::Pending {
+  Program program{};
+  float2 factors[kMostFormulas] = {};
+  std::size_t rows = 0;
+  std::size_t arrays = 0;
+  std::size_t summed = 0;  ///< the array of the square
+  double* norms = nullptr;
+
+  std::size_t find(const float* array) const {
+    return static_cast<std::size_t>(std::find(program.arrays, program.arrays + arrays, array) -
+                                    program.arrays);
+  }
+
+  bool overlaps_in_part(const float* array) const {
+    const std::size_t size = rows * program.dim;
+    return std::any_of(program.arrays, program.arrays + arrays, [&](const float* other) {
+      return other != array && array < other + size && other < array + size;
+    });
+  }
+
+  bool takes(const Request& request) const {
+    if (program.count == 0) return true;
+    const std::size_t fresh = (find(request.x) == arrays ? 1 : 0) +
+                              (request.y != request.x && find(request.y) == arrays ? 1 : 0);
+    return request.rows == rows && request.dim == program.dim && program.count < kMostFormulas &&
+           arrays + fresh <= kMostArrays && !overlaps_in_part(request.x) &&
+           !overlaps_in_part(request.y) && !(request.kind == Kind::kSquare && program.sums);
+  }
+
+  std::uint16_t number_of(const float* array, bool read) {
+    const std::size_t number = find(array);
+    if (number == arrays) {
+      program.arrays[arrays++] = const_cast<float*>(array);  // written only if `stores` says so
+      if (read) program.loads |= 1u << number;
+    }
+    return static_cast<std::uint16_t>(number);
+  }
+
+  void add(const Request& request) {
+    rows = request.rows;
+    program.dim = request.dim;
+    const std::uint16_t x = number_of(request.x, request.reads_x());
+    const std::uint16_t y = number_of(request.y, request.reads_y());
+    if (request.writes()) program.stores |= 1u << y;
+    factors[program.count] = request.factors;
+    program.formulas[program.count++] = {request.kind, x, y, 0};
+  }
+};
+
+Chain::Chain(Tape& tape) : tape_(tape), pending_(std::make_unique<Pending>()) {}
+Chain::~Chain() = default;
+
+std::size_t Chain::pieces(std::size_t dim) {
+  constexpr std::size_t kLeast = 4 * kQuads * kThreads, kMostPieces = 512;
+  return std::clamp<std::size_t>((dim + kLeast - 1) / kLeast, 1, kMostPieces);
+}
+
+void Chain::add(const Request& request) {
+  if (!pending_->takes(request)) tape_.settle();
+  pending_->add(request);
+  tape_.postpone([this] { launch(); });
+}
+
+void Chain::launch() {
+  const Pending now = *pending_;
+  *pending_ = {};  // whatever happens below
+  Program program = now.program;
+  program.offset = offset_of(program.arrays[now.summed]);
+  program.wide = std::all_of(program.arrays, program.arrays + now.arrays, [&](const float* array) {
+    return offset_of(array) == program.offset;
+  });
+  const dim3 grid(static_cast<unsigned>(pieces(program.dim)), static_cast<unsigned>(now.rows));
+  const std::span<const float2> factors(now.factors, program.count);
+  tape_.launch(run_chain, grid, kThreads, 0, program, tape_.put(factors), tape_.put(now.norms));
+}
+
+void Chain::fill(float value, Block y) {
+  add({Kind::kFill, y.data, y.data, y.rows, y.dim, {value, 0}});
+}
+
+void Chain::copy(ConstBlock x, Block y) {
+  add({Kind::kCopy, x.data, y.data, y.rows, y.dim, {0, 0}});
+}
+
+void Chain::axpby(float a, ConstBlock x, float b, Block y) {
+  add({Kind::kBlend, x.data, y.data, y.rows, y.dim, {a, b}});
+}
+
+void Chain::squared_norms(ConstBlock x, const Scratch& scratch, double* out) {
+  add({Kind::kSquare, x.data, x.data, x.rows, x.dim, {0, 0}});
+  pending_->program.scratch = scratch;
+  pending_->program.sums = 1;
+  pending_->summed = pending_->find(x.data);
+  pending_->norms = out;
+}
+
+}  // namespace hearsay::backend::cuda

@@ -1,0 +1,282 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/compress/cuda/kept.cuh"
+#include "hearsay/compress/cuda/select.cuh"
+
+/// A top-k of units that are cut into pieces, one block a piece (blockIdx.x) and row (blockIdx.y).
+///
+/// Two launches read all entries: the first counts the highest digit of magnitudes; the second
+/// lists the entries whose digit is not below that of the k-th largest, and counts the next digit
+/// among those. What remains reads the listed ones: the last digit, a tally a piece, the writing.
+namespace hearsay::compress::cuda {
+
+constexpr unsigned kPiece = 16'384;          // entries
+constexpr unsigned kListed = kPiece / 4;     // more candidates than that are not listed
+constexpr unsigned kUnlisted = 0xffffffffu;  // in the place of their number: all are candidates
+constexpr unsigned kPieceThreads = 512;      // of launches that read all entries
+constexpr unsigned kListThreads = 256;       // of the others
+constexpr unsigned kQuads = kPiece / (4 * kPieceThreads);  // groups of four that a thread reads
+
+/// A unit with its pieces first .. first + count - 1.
+struct LargeUnit {
+  DeviceUnit span;
+  std::uint32_t number, first, count;
+};
+
+/// Pieces of a unit, which begin at multiples of 16 bytes, so up to three entries before the unit.
+constexpr std::uint32_t pieces_of(std::size_t unit_size) {
+  return static_cast<std::uint32_t>((unit_size + 3 + kPiece - 1) / kPiece);
+}
+
+/// What the launches share. Arrays of one entry a (row, unit), or one a (row, piece). `bins`,
+/// `tickets` and `largest` are zero before and after every launch.
+struct LargeSearch {
+  const LargeUnit* units;
+  const std::uint32_t* unit_of;  ///< [piece]
+  Search* search;
+  unsigned* largest;
+  unsigned* found_largest;
+  unsigned* bins;  ///< kBins each
+  unsigned* tickets;
+  Tally* tallies;        ///< [row][piece]
+  unsigned* listed;      ///< [row][piece]: how many candidates, or kUnlisted
+  std::uint16_t* lists;  ///< [row][piece][kListed], ascending, counted from where the piece begins
+  std::uint32_t unit_count, piece_count;
+};
+
+/// The piece of blockIdx.x in row blockIdx.y.
+struct Piece {
+  LargeUnit unit;
+  std::size_t job;      ///< of (row, unit)
+  std::size_t number;   ///< of (row, piece)
+  const float* x;       ///< where it begins; a multiple of 16 bytes
+  std::uint32_t first;  ///< of x[0] in the model; below zero, and wraps, if that is not the unit's
+  unsigned low, high;   ///< its entries are x[low] .. x[high - 1]
+
+  __device__ Piece(const LargeSearch& all, const float* v, std::size_t dim) {
+    const std::uint32_t of = all.unit_of[blockIdx.x];
+    unit = all.units[of];
+    job = blockIdx.y * std::size_t{all.unit_count} + of;
+    number = blockIdx.y * std::size_t{all.piece_count} + blockIdx.x;
+    const float* begin = v + blockIdx.y * dim + unit.span.begin;
+    const auto shift =
+        static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(begin) / sizeof(float) % 4);
+    const std::size_t before = (blockIdx.x - unit.first) * std::size_t{kPiece};
+    const std::size_t end = std::size_t{unit.span.size} + shift;
+    x = begin - shift + before;
+    first = unit.span.begin - shift + static_cast<std::uint32_t>(before);
+    low = before == 0 ? shift : 0;
+    high = end > before ? static_cast<unsigned>(min(std::size_t{kPiece}, end - before)) : 0;
+  }
+
+  /// Where group k of this thread's begins: a warp's groups are neighbours, warp after warp.
+  __device__ static unsigned group(unsigned k) {
+    return 4 * (kWarp * (warp() * kQuads + k) + lane());
+  }
+  /// Bit j: entry group(k) + j is the unit's.
+  __device__ unsigned present(unsigned k) const {
+    unsigned mask = 0;
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      if (group(k) + j >= low && group(k) + j < high) mask |= 1u << j;
+    }
+    return mask;
+  }
+  /// The magnitudes of a group; zeros where nothing is.
+  __device__ uint4 magnitudes(unsigned k) const {
+    const unsigned mask = present(k), at = group(k);
+    uint4 bits{0, 0, 0, 0};
+    if (mask == 15) {
+      bits = *reinterpret_cast<const uint4*>(x + at);
+    } else {
+      if (mask & 1) bits.x = __float_as_uint(x[at]);
+      if (mask & 2) bits.y = __float_as_uint(x[at + 1]);
+      if (mask & 4) bits.z = __float_as_uint(x[at + 2]);
+      if (mask & 8) bits.w = __float_as_uint(x[at + 3]);
+    }
+    return {bits.x & kMagnitude, bits.y & kMagnitude, bits.z & kMagnitude, bits.w & kMagnitude};
+  }
+};
+
+/// The entries of a piece that may be selected; `size` of them, in order.
+struct Candidates {
+  const float* x;
+  const std::uint16_t* list;  ///< null: all entries
+  std::uint32_t first;
+  unsigned low, size;
+
+  __device__ Candidates(const LargeSearch& all, const Piece& piece)
+      : x(piece.x), first(piece.first), low(piece.low) {
+    const unsigned listed = all.listed[piece.number];
+    list = listed == kUnlisted ? nullptr : all.lists + piece.number * kListed;
+    size = listed == kUnlisted ? piece.high - piece.low : listed;
+  }
+  __device__ unsigned local(unsigned i) const { return list ? list[i] : low + i; }
+  __device__ unsigned operator()(unsigned i) const { return __float_as_uint(x[local(i)]); }
+  __device__ std::uint32_t place(unsigned i) const { return first + local(i); }
+};
+
+__device__ inline void clear_bins(unsigned* bins) {
+  for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) bins[k] = 0;
+  __syncthreads();
+}
+
+/// Add this piece's counts of a digit, in shared memory, to those of its (row, unit). The block
+/// that comes last there settles the digit.
+__device__ inline void settle_digit(const LargeSearch& all, const Piece& piece, Search known,
+                                    int digit, unsigned* bins) {
+  __syncthreads();
+  unsigned* sums = all.bins + piece.job * kBins;
+  for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) {
+    if (bins[k] > 0) atomicAdd(sums + k, bins[k]);
+  }
+  if (!comes_last(all.tickets + piece.job, piece.unit.count)) return;
+  for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) {
+    bins[k] = __ldcg(sums + k);
+    sums[k] = 0;
+  }
+  __syncthreads();
+  const Search search = narrow(known, digit, bins);
+  if (threadIdx.x > 0) return;
+  all.search[piece.job] = search;
+  if (digit == 0) all.found_largest[piece.job] = atomicExch(all.largest + piece.job, 0u);
+}
+
+/// The first digit, and the largest magnitude.
+__global__ void __launch_bounds__(kPieceThreads)
+    search_first(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  __shared__ unsigned bins[kBins];
+  const Piece piece(all, v, dim);
+  uint4 groups[kQuads];
+#pragma unroll
+  for (unsigned k = 0; k < kQuads; ++k) groups[k] = piece.magnitudes(k);
+  clear_bins(bins);
+  unsigned most = 0;
+#pragma unroll
+  for (unsigned k = 0; k < kQuads; ++k) {
+    const unsigned m[4] = {groups[k].x, groups[k].y, groups[k].z, groups[k].w};
+    const unsigned mask = piece.present(k);
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      most = max(most, m[j]);
+      if (mask >> j & 1) count_digit(m[j], 0, 0, bins);
+    }
+  }
+  most = __reduce_max_sync(kAllLanes, most);
+  if (lane() == 0) atomicMax(all.largest + piece.job, most);
+  settle_digit(all, piece, {0, piece.unit.span.keep}, 0, bins);
+}
+
+/// The second digit, and the lists of candidates: each warp collects those of its groups, then they
+/// move to the piece's list in order.
+__global__ void __launch_bounds__(kPieceThreads)
+    search_second(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  constexpr unsigned kWarps = kPieceThreads / kWarp;
+  __shared__ unsigned bins[kBins];
+  __shared__ std::uint16_t collected[kWarps][kPiece / kWarps];
+  __shared__ unsigned counts[kWarps];
+  const Piece piece(all, v, dim);
+  const Search known = all.search[piece.job];
+  uint4 groups[kQuads];
+#pragma unroll
+  for (unsigned k = 0; k < kQuads; ++k) groups[k] = piece.magnitudes(k);
+  clear_bins(bins);
+  const unsigned below_lane = (1u << lane()) - 1;
+  unsigned count = 0;
+#pragma unroll
+  for (unsigned k = 0; k < kQuads; ++k) {
+    const unsigned m[4] = {groups[k].x, groups[k].y, groups[k].z, groups[k].w};
+    const unsigned mask = piece.present(k);
+    unsigned chosen = 0, at = count;
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      const bool candidate = (mask >> j & 1) && m[j] >= known.prefix;
+      const unsigned lanes = __ballot_sync(kAllLanes, candidate);
+      if (candidate) {
+        chosen |= 1u << j;
+        count_digit(m[j], 1, known.prefix, bins);
+      }
+      at += __popc(lanes & below_lane);
+      count += __popc(lanes);
+    }
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      if (chosen >> j & 1) {
+        collected[warp()][at++] = static_cast<std::uint16_t>(Piece::group(k) + j);
+      }
+    }
+  }
+  if (lane() == 0) counts[warp()] = count;
+  __syncthreads();
+  unsigned before = 0, total = 0;
+  for (unsigned w = 0; w < kWarps; ++w) {
+    if (w == warp()) before = total;
+    total += counts[w];
+  }
+  if (threadIdx.x == 0) all.listed[piece.number] = total <= kListed ? total : kUnlisted;
+  if (total <= kListed) {
+    std::uint16_t* list = all.lists + piece.number * kListed + before;
+    for (unsigned i = lane(); i < count; i += kWarp) list[i] = collected[warp()][i];
+  }
+  settle_digit(all, piece, known, 1, bins);
+}
+
+/// The last digit.
+__global__ void __launch_bounds__(kListThreads)
+    search_last(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  __shared__ unsigned bins[kBins];
+  const Piece piece(all, v, dim);
+  const Search known = all.search[piece.job];
+  const Candidates candidates(all, piece);
+  clear_bins(bins);
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < candidates.size; i += kListThreads) {
+    count_digit(candidates(i) & kMagnitude, kDigits - 1, known.prefix, bins);
+  }
+  settle_digit(all, piece, known, kDigits - 1, bins);
+}
+static_assert(kDigits == 3);
+
+__global__ void __launch_bounds__(kListThreads)
+    tally_large(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  const Piece piece(all, v, dim);
+  const Candidates candidates(all, piece);
+  Tally before;
+  const Tally tallied = tally(candidates, candidates.size, all.search[piece.job].prefix, before);
+  if (threadIdx.x == 0) all.tallies[piece.number] = tallied;
+}
+
+__global__ void __launch_bounds__(kListThreads)
+    write_large(LargeSearch all, const float* v, std::size_t dim, Kept kept) {
+  backend::cuda::begin_launch();
+  const Piece piece(all, v, dim);
+  const Candidates candidates(all, piece);
+  const Search search = all.search[piece.job];
+  const Tally* row = all.tallies + blockIdx.y * std::size_t{all.piece_count};
+  unsigned above = 0, equal = 0;
+  for (unsigned k = piece.unit.first + threadIdx.x; k < blockIdx.x; k += blockDim.x) {
+    above += row[k].above;
+    equal += row[k].equal;
+  }
+  above = block_total(above);
+  equal = block_total(equal);
+  Tally before;
+  tally(candidates, candidates.size, search.prefix, before);
+  before.above += above;
+  before.equal += equal;
+  const Rounding rounding =
+      kept.rounding(blockIdx.y, piece.unit.number, all.found_largest[piece.job]);
+  const std::size_t place = blockIdx.y * kept.keep + piece.unit.span.place;
+  write_selected(candidates, candidates.size, search, before, rounding, kept.index + place,
+                 kept.value + place);
+}
+
+}  // namespace hearsay::compress::cuda
