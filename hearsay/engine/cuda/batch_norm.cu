@@ -52,8 +52,6 @@ class BatchNormStep final : public Step {
                        MomentFinish<T>{.x = x, .model = norm.model, .normals = normals_.data()},
                        partials_.data(), tickets_.data());
                  }
-                 site_.y->read = norm;
-                 if (site_.y->is_read_raw()) return;
                  const ChannelGrid pass = pass_grid<W>(norm.moments);
                  tape.launch(normalize<T, W>, pass.blocks_and_keeper(), kPassThreads,
                              channels() * sizeof(Normal), pass, norm, x, residual, y);

@@ -47,12 +47,12 @@ struct Choice {
 
 /// The forward kernel that wastes least: of the products it forms, counted with the channels and
 /// pixels that only fill up fragments, and with processors that go without a block.
-Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
+Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes, bool backward) {
   Choice<ConvKernel> best;
   double least = 0;
   const bool can_bulk = site.bulk_copies && g.kernel == 3 && g.dilation == 1;
   for (const ConvKernel& kernel : conv_kernels(site.precision)) {
-    if (kernel.whole != (g.in_c * entry_bytes % 16 == 0)) continue;
+    if (kernel.whole != (g.in_c * entry_bytes % 16 == 0) || !kernel.takes(g)) continue;
     lay_tiles(g, kernel.pixels);
     const int chunks = up(g.in_c * entry_bytes, kernel.bytes);
     if (kernel.is_bulk() ? !can_bulk || g.in_c * entry_bytes % kernel.bytes != 0 ||
@@ -61,8 +61,8 @@ Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
       continue;
     }
     const bool resident =
-        kernel.is_bulk() && kernel.shared_bytes(g, chunks, true) <= site.shared_bytes;
-    if (!resident && kernel.shared_bytes(g, chunks, false) > site.shared_bytes) continue;
+        kernel.is_bulk() && kernel.shared_bytes(g, chunks, true, backward) <= site.shared_bytes;
+    if (!resident && kernel.shared_bytes(g, chunks, false, backward) > site.shared_bytes) continue;
     const double blocks = static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
@@ -121,11 +121,12 @@ class Direction {
   Direction(const Site& site, const ConvGeometry& geometry, const model::Conv2d& conv,
             bool backward)
       : entry_(site.precision == backend::Precision::kBf16 ? 2 : 4),
-        choice_(choose(site, geometry, entry_)) {
+        choice_(choose(site, geometry, entry_, backward)),
+        backward_(backward) {
     if (choice_.kernel == nullptr) return;
     const ConvGeometry& g = choice_.geometry;
     chunks_ = up(g.in_c * entry_, kernel().bytes);
-    shared_bytes_ = kernel().shared_bytes(g, chunks_, choice_.resident);
+    shared_bytes_ = kernel().shared_bytes(g, chunks_, choice_.resident, backward);
     if (kernel().is_bulk()) {
       tiles_at_once_ = std::max(
           backend::cuda::blocks_at_once(reinterpret_cast<const void*>(kernel().bulk_3x3),
@@ -162,8 +163,6 @@ class Direction {
     return can_sum() && g.images % g.tile_i == 0 && g.out_h % g.tile_h == 0 &&
            g.out_w % g.tile_w == 0;
   }
-  /// Whether it can normalise what it reads.
-  bool can_normalize() const { return kernel().whole; }
 
   /// Lets `launch` do so; the sums stand where this says.
   TileSums sum(ConvLaunch& launch, std::size_t peers) {
@@ -187,8 +186,7 @@ class Direction {
     dim3 grid(static_cast<unsigned>(g.tiles), static_cast<unsigned>(groups_),
               static_cast<unsigned>(peers));
     if (!kernel().is_bulk()) {
-      tape.launch(g.kernel == 3 ? kernel().launch_3x3 : kernel().launch, grid, threads, shared,
-                  launch);
+      tape.launch(kernel().launch(g, backward_), grid, threads, shared, launch);
       return;
     }
     if (mapped_ != launch.x) {
@@ -207,13 +205,14 @@ class Direction {
     // As many blocks as there is room for at once; each takes its share of the tiles.
     const int all = g.tiles * groups_ * static_cast<int>(peers);
     grid.x = static_cast<unsigned>(up(g.tiles, up(all, tiles_at_once_)));
-    tape.launch(kernel().bulk_3x3, grid, threads, shared, map_, launch);
+    tape.launch(kernel().bulk_3x3[backward_], grid, threads, shared, map_, launch);
   }
 
  private:
   const ConvKernel& kernel() const { return *choice_.kernel; }
   int entry_;
   Choice<ConvKernel> choice_;
+  bool backward_;
   int chunks_ = 1, groups_ = 1;
   int shared_bytes_ = 0, tiles_at_once_ = 1;
   const void* mapped_ = nullptr;
@@ -234,6 +233,10 @@ class Conv2dStep final : public Step {
     weights_ = choose_for_weights(site, geometry(conv), entry);
     if (weights_.kernel == nullptr) return;
     const ConvGeometry& g = weights_.geometry;
+    bulk_ = site.bulk_copies && weights_.kernel->bulk != nullptr && g.in_c % 16 == 0 &&
+            g.out_c % 16 == 0 && g.images % g.tile_i == 0 &&
+            std::max(g.patch_h, g.patch_w) <= kWidestBox &&
+            weights_.kernel->bulk_shared_bytes(g) <= site.shared_bytes;
     launch_.geometry = g;
     launch_.slope = site.y->gradient;
     launch_.x_stride = static_cast<long>(site.x->per_peer());
@@ -258,11 +261,7 @@ class Conv2dStep final : public Step {
            (!site_.y->wants_gradient() || weights_.kernel != nullptr);
   }
 
-  /// Registers what this step needs of others.
-  void settle() const {
-    if (forward_.can_normalize() && (!site_.y->wants_gradient() || weights_.kernel->whole)) {
-      site_.x->can_be_read_raw = true;
-    }
+  void have_packed() const {
     forward_.have_packed(*site_.packer);
     if (backward_) backward_->have_packed(*site_.packer);
   }
@@ -270,10 +269,6 @@ class Conv2dStep final : public Step {
   void forward(Tape& tape, const Call& call) override {
     ConvLaunch launch;
     launch.x = site_.x->data;
-    if (site_.x->is_read_raw()) {
-      launch.x = site_.x->norm.x;
-      launch.read = site_.x->read;
-    }
     launch.y = site_.y->data;
     launch.x_stride = static_cast<long>(site_.x->per_peer());
     launch.y_stride = static_cast<long>(site_.y->per_peer());
@@ -298,15 +293,17 @@ class Conv2dStep final : public Step {
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const WeightKernel& kernel = *weights_.kernel;
     launch_.x = site_.x->data;
-    if (site_.x->is_read_raw()) {
-      launch_.x = site_.x->norm.x;
-      launch_.normals = site_.x->norm.normals;
-      launch_.relu = site_.x->norm.relu;
+    const dim3 grid(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers);
+    const auto threads = static_cast<unsigned>(kernel.threads);
+    if (bulk_) {
+      if (mapped_ != launch_.x) map_tiles();
+      tape.launch(kernel.bulk, grid, threads,
+                  static_cast<std::size_t>(kernel.bulk_shared_bytes(weights_.geometry)), slope_map_,
+                  x_map_, launch_);
+    } else {
+      tape.launch(kernel.launch, grid, threads,
+                  static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
     }
-    tape.launch(kernel.launch,
-                dim3(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers),
-                static_cast<unsigned>(kernel.threads),
-                static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
     constexpr int kManySplits = 4;
     const bool many = launch_.splits > kManySplits;
     tape.launch(many ? kernel.add_many : kernel.add,
@@ -363,6 +360,30 @@ class Conv2dStep final : public Step {
     return g;
   }
 
+  /// For the gradient of the weights, in boxes of 16 channels.
+  void map_tiles() {
+    const ConvGeometry& g = launch_.geometry;
+    const int entry = site_.precision == backend::Precision::kBf16 ? 2 : 4;
+    ImageBox box{.entry_bytes = entry,
+                 .images = g.images * static_cast<int>(site_.x->peers),
+                 .height = g.in_h,
+                 .width = g.in_w,
+                 .channels = g.in_c,
+                 .box_images = g.tile_i,
+                 .box_height = g.patch_h,
+                 .box_width = g.patch_w,
+                 .box_bytes = 16 * entry,
+                 .swizzled = entry == 2};
+    mapped_ = launch_.x;
+    x_map_ = make_image_map(launch_.x, box);
+    box.height = g.out_h;
+    box.width = g.out_w;
+    box.channels = g.out_c;
+    box.box_height = g.tile_h;
+    box.box_width = g.tile_w;
+    slope_map_ = make_image_map(launch_.slope, box);
+  }
+
   void mask(Tape& tape) const {
     const Tensor& y = *site_.y;
     with_width(site_.precision, y.shape.channels,
@@ -379,6 +400,9 @@ class Conv2dStep final : public Step {
   Choice<WeightKernel> weights_;
   WeightLaunch launch_;
   int groups_ = 1;
+  bool bulk_ = false;
+  const void* mapped_ = nullptr;
+  CUtensorMap slope_map_{}, x_map_{};
   Memory<float> partial_, bias_parts_;
 };
 
@@ -390,7 +414,7 @@ std::unique_ptr<Step> make_conv2d(const model::Conv2d& conv, const Site& site) {
   if (fits) {
     auto step = std::make_unique<Conv2dStep>(conv, site);
     if (step->possible()) {
-      step->settle();
+      step->have_packed();
       return step;
     }
   }

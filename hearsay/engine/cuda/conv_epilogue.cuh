@@ -2,6 +2,7 @@
 
 #include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
+#include "hearsay/engine/cuda/normalized.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -28,41 +29,43 @@ __device__ inline Two<Entry> load_now(const Entry* from) {
 
 /// How a block divides a tile of kPixels x kOut among its warps: each has kRows fragments of 16
 /// pixels and kColumns of 8 channels. kBytes: of channels a chunk; kStages: how many chunks have
-/// room.
-template <int kWarpsM_, int kWarpsN_, int kRows_, int kColumns_, int kBytes_, int kStages_>
+/// room; kBlocks: of a multiprocessor, for which registers must suffice.
+template <int kWarpsM_, int kWarpsN_, int kRows_, int kColumns_, int kBytes_, int kStages_,
+          int kBlocks_>
 struct ConvShape {
   static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kRows = kRows_, kColumns = kColumns_,
-                       kBytes = kBytes_, kStages = kStages_;
+                       kBytes = kBytes_, kStages = kStages_, kBlocks = kBlocks_;
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kPixels = 16 * kWarpsM * kRows;
   static constexpr int kOut = 8 * kWarpsN * kColumns;
   static constexpr int kPitch = row_pitch(kBytes);
-  /// Pairs of floats with room: of the warps' sums of a tile, or two a thread.
-  static constexpr int kPartial = kWarpsM * kOut > 2 * kThreads ? kWarpsM* kOut : 2 * kThreads;
 };
 
-/// What becomes of a tile's products: bias, relu, what is added, what a norm wants to know, and
-/// where it all goes. One a thread, which has kRows x kColumns fragments.
-template <class Entry, class Shape>
+/// What becomes of a tile's products, and where it goes. One a thread, which has kRows x kColumns
+/// fragments. Forward: bias, relu, the moments of the channels. Backward: what is added, and what
+/// the norm that made the input wants to know.
+template <class Entry, class Shape, bool kBackward>
 class Epilogue {
  public:
   using Sums = float[Shape::kRows][Shape::kColumns][4];
+  /// Bytes of shared memory.
+  static constexpr int kShared = Shape::kWarpsM * Shape::kOut * 8 +
+                                 (kBackward ? Shape::kOut * static_cast<int>(sizeof(Normal)) : 0);
 
-  /// `partial` has room for kWarpsM x kOut, `normals` for kOut; all threads synchronise between
-  /// this and `finish`.
-  __device__ Epilogue(const ConvLaunch& p, float2* partial, Normal* normals)
+  /// All threads synchronise between this and `finish`.
+  __device__ Epilogue(const ConvLaunch& p, char* shared)
       : p_(p),
-        partial_(partial),
-        normals_(normals),
+        normals_(reinterpret_cast<Normal*>(shared)),
+        partial_(reinterpret_cast<float2*>(normals_ + (kBackward ? Shape::kOut : 0))),
         own_out_(threadIdx.x / 32 / Shape::kWarpsM * Shape::kColumns * 8 + threadIdx.x % 4 * 2),
         channel_(blockIdx.y * Shape::kOut + own_out_),
         first_entry_(blockIdx.z * p.y_stride + channel_),
         whole_(p.geometry.out_c % Shape::kOut == 0) {
-    if (p.normals == nullptr) return;
+    if (!kBackward || p.normals == nullptr) return;
     const int channels = p.geometry.out_c;
     for (int at = threadIdx.x; at < Shape::kOut; at += Shape::kThreads) {
       const int c = min(static_cast<int>(blockIdx.y) * Shape::kOut + at, channels - 1);
-      normals[at] = p.normals[blockIdx.z * channels + c];
+      normals_[at] = p.normals[blockIdx.z * channels + c];
     }
   }
 
@@ -81,17 +84,35 @@ class Epilogue {
                   x = origin.x + place.x;
         const bool inside = image < g.images && y < g.out_h && x < g.out_w;
         pixel_at_[f][half] = inside ? ((image * g.out_h + y) * g.out_w + x) * g.out_c : -1;
-        fetch(p_.add, pixel_at_[f][half], there_[f][half]);
-        fetch(p_.norm_x, pixel_at_[f][half], norm_x_[f][half]);
-        fetch(p_.norm_y, pixel_at_[f][half], norm_y_[f][half]);
+        if constexpr (kBackward) {
+          fetch(p_.add, pixel_at_[f][half], there_[f][half]);
+          fetch(p_.norm_x, pixel_at_[f][half], norm_x_[f][half]);
+          fetch(p_.norm_y, pixel_at_[f][half], norm_y_[f][half]);
+        }
       }
     }
   }
 
-  /// Stores what comes of the sums.
+  /// Stores what comes of the sums, and leaves zeros.
   __device__ void finish(int tile, Sums& sum) {
 #pragma unroll
-    for (int n = 0; n < Shape::kColumns; ++n) finish_channels(n, sum);
+    for (int n = 0; n < Shape::kColumns; ++n) {
+      if (!whole_) {
+        store_some(n, sum);
+      } else if constexpr (kBackward) {
+        finish_gradient(n, sum);
+      } else {
+        finish_values(n, sum);
+      }
+    }
+#pragma unroll
+    for (int f = 0; f < Shape::kRows; ++f) {
+#pragma unroll
+      for (int n = 0; n < Shape::kColumns; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sum[f][n][i] = 0;
+      }
+    }
     if (p_.sums == nullptr) return;
     __syncthreads();
     const ConvGeometry& g = p_.geometry;
@@ -121,15 +142,13 @@ class Epilogue {
     }
   }
 
-  __device__ void finish_channels(int n, Sums& sum) {
-    const ConvGeometry& g = p_.geometry;
-    Entry* y = static_cast<Entry*>(p_.y) + first_entry_ + n * 8;
+  __device__ void add_bias_and_clip(int n, Sums& sum) const {
     if (p_.bias >= 0) {
       float bias[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int c = channel_ + n * 8 + i;
-        bias[i] = c < g.out_c ? p_.parameters[blockIdx.z][p_.bias + c] : 0.0f;
+        bias[i] = c < p_.geometry.out_c ? p_.parameters[blockIdx.z][p_.bias + c] : 0.0f;
       }
       for_pixels(sum, n, [&](float(&value)[2], int, int) {
         value[0] += bias[0];
@@ -142,66 +161,82 @@ class Epilogue {
         value[1] = value[1] < 0.0f ? 0.0f : value[1];
       });
     }
-    if (!whole_) {  // then there are no sums
-      for_pixels(sum, n, [&](float(&value)[2], int f, int half) {
+  }
+
+  /// Where the channels of the output are not whole groups: one by one, without sums.
+  __device__ void store_some(int n, Sums& sum) const {
+    if (!kBackward) add_bias_and_clip(n, sum);
+    for_pixels(sum, n, [&](const float(&value)[2], int f, int half) {
 #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          if (channel_ + n * 8 + i >= g.out_c) continue;
-          const int at = pixel_at_[f][half] + i;
-          if (p_.add != nullptr) {
-            value[i] += to_float((static_cast<const Entry*>(p_.add) + first_entry_ + n * 8)[at]);
-          }
-          y[at] = from_float<Entry>(value[i]);
-        }
+      for (int i = 0; i < 2; ++i) {
+        if (channel_ + n * 8 + i >= p_.geometry.out_c) continue;
+        const long at = first_entry_ + pixel_at_[f][half] + n * 8 + i;
+        const bool adds = kBackward && p_.add != nullptr;
+        static_cast<Entry*>(p_.y)[at] = from_float<Entry>(
+            adds ? value[i] + to_float(static_cast<const Entry*>(p_.add)[at]) : value[i]);
+      }
+    });
+  }
+
+  __device__ void store_all(int n, Sums& sum) const {
+    Entry* y = static_cast<Entry*>(p_.y) + first_entry_ + n * 8;
+    for_pixels(sum, n, [&](const float(&value)[2], int f, int half) {
+      *reinterpret_cast<Two<Entry>*>(y + pixel_at_[f][half]) = {from_float<Entry>(value[0]),
+                                                                from_float<Entry>(value[1])};
+    });
+  }
+
+  __device__ void finish_values(int n, Sums& sum) {
+    add_bias_and_clip(n, sum);
+    store_all(n, sum);
+    if (p_.sums == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      float total = 0, square = 0;
+      for_pixels(sum, n, [&](const float(&value)[2], int, int) { total += value[i]; });
+      total = over_pixels(total);
+      const float mean = total / (16 * Shape::kRows);
+      for_pixels(sum, n, [&](const float(&value)[2], int, int) {
+        square = fmaf(value[i] - mean, value[i] - mean, square);
       });
-      return;
+      keep(n, i, total, over_pixels(square));
     }
+  }
+
+  __device__ void finish_gradient(int n, Sums& sum) {
     if (p_.add != nullptr) {
       for_pixels(sum, n, [&](float(&value)[2], int f, int half) {
         value[0] += to_float(there_[f][half][n].entry[0]);
         value[1] += to_float(there_[f][half][n].entry[1]);
       });
     }
-    float total[2][2] = {};  // [channel][of the pair]
-    if (p_.norm_x != nullptr) {
-      const Normal normal[2] = {normals_[own_out_ + n * 8], normals_[own_out_ + n * 8 + 1]};
-      for_pixels(sum, n, [&](float(&value)[2], int f, int half) {
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const float in = to_float(norm_x_[f][half][n].entry[i]);
-          const float passed = p_.norm_y == nullptr ? normalized(in, normal[i])
-                                                    : to_float(norm_y_[f][half][n].entry[i]);
-          if (p_.norm_relu && !(passed > 0.0f)) value[i] = 0.0f;
-          total[i][0] += value[i];
-          total[i][1] = fmaf(value[i], in - normal[i].mean, total[i][1]);
-        }
-      });
-    } else if (p_.sums != nullptr) {
-      for_pixels(sum, n, [&](const float(&value)[2], int, int) {
-        total[0][0] += value[0];
-        total[1][0] += value[1];
-      });
+    if (p_.norm_x == nullptr) {
+      store_all(n, sum);
+      return;
     }
-    for_pixels(sum, n, [&](const float(&value)[2], int f, int half) {
-      *reinterpret_cast<Two<Entry>*>(y + pixel_at_[f][half]) = {from_float<Entry>(value[0]),
-                                                                from_float<Entry>(value[1])};
+    float total[2] = {}, product[2] = {};
+    const Normal normal[2] = {normals_[own_out_ + n * 8], normals_[own_out_ + n * 8 + 1]};
+    for_pixels(sum, n, [&](float(&value)[2], int f, int half) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float in = to_float(norm_x_[f][half][n].entry[i]);
+        const float passed = p_.norm_y == nullptr ? normalized(in, normal[i])
+                                                  : to_float(norm_y_[f][half][n].entry[i]);
+        if (p_.norm_relu && !(passed > 0.0f)) value[i] = 0.0f;
+        total[i] += value[i];
+        product[i] = fmaf(value[i], in - normal[i].mean, product[i]);
+      }
     });
-    if (p_.sums == nullptr) return;
+    store_all(n, sum);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      total[i][0] = over_pixels(total[i][0]);
-      if (p_.norm_x == nullptr) {
-        const float mean = total[i][0] / (16 * Shape::kRows);
-        for_pixels(sum, n, [&](const float(&value)[2], int, int) {
-          total[i][1] = fmaf(value[i] - mean, value[i] - mean, total[i][1]);
-        });
-      }
-      total[i][1] = over_pixels(total[i][1]);
-      if (threadIdx.x % 32 < 4) {
-        const int warp_m = threadIdx.x / 32 % Shape::kWarpsM;
-        partial_[warp_m * Shape::kOut + own_out_ + n * 8 + i] = {total[i][0], total[i][1]};
-      }
-    }
+    for (int i = 0; i < 2; ++i) keep(n, i, over_pixels(total[i]), over_pixels(product[i]));
+  }
+
+  /// The sums of a warp.
+  __device__ void keep(int n, int i, float first, float second) {
+    if (threadIdx.x % 32 >= 4) return;
+    const int warp_m = threadIdx.x / 32 % Shape::kWarpsM;
+    partial_[warp_m * Shape::kOut + own_out_ + n * 8 + i] = {first, second};
   }
 
   /// The sum over the lanes that have the same channels.
@@ -222,7 +257,7 @@ class Epilogue {
 #pragma unroll
       for (int m = 1; m < Shape::kWarpsM; ++m) {
         const float2 more = partial_[m * Shape::kOut + at];
-        if (p_.norm_x == nullptr) {
+        if (!kBackward) {
           const float apart = all.x / (kPixels * m) - more.x / kPixels;
           all.y = fmaf(apart * apart, kPixels * m / (m + 1), all.y);
         }
@@ -234,8 +269,8 @@ class Epilogue {
   }
 
   const ConvLaunch& p_;
-  float2* partial_;
   Normal* normals_;
+  float2* partial_;
   int own_out_, channel_;  ///< the thread's first channel, in its group and at all
   long first_entry_;
   bool whole_;

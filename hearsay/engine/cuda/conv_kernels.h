@@ -7,7 +7,7 @@
 
 #include "hearsay/backend/device.h"
 #include "hearsay/engine/cuda/conv_geometry.h"
-#include "hearsay/engine/cuda/read_norm.h"
+#include "hearsay/engine/cuda/tile_sums.h"
 
 /// The launches that a convolution consists of, and which kernels there are to choose from.
 namespace hearsay::engine::cuda {
@@ -23,7 +23,6 @@ struct ConvLaunch {
   long weights_stride = 0;                   ///< bytes from peer to peer
   const float* const* parameters = nullptr;  ///< [peer], for the bias
   long bias = -1;                            ///< its offset, or -1
-  ReadNorm read{};                           ///< x is its input, to be normalised
   const void* add = nullptr;                 ///< of y's shape, maybe y itself: added to the result
   float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of (y - mean of the tile)^2
                            ///< or, where `norm_x` is set, of g and of g (x - mean)
@@ -43,12 +42,11 @@ struct WeightLaunch {
   const void* x = nullptr;
   const void* slope = nullptr;  ///< with respect to y
   long x_stride = 0, y_stride = 0;
-  const Normal* normals = nullptr;  ///< [peer][channel] of the norm that x is the input of, or null
-  float* partial = nullptr;         ///< [peer][split][group][warp][fragment][lane][4]
-  float* bias = nullptr;            ///< [peer][split][out_c], or null
-  int splits = 1;                   ///< groups of tiles
+  float* partial = nullptr;  ///< [peer][split][group][warp][fragment][lane][4]
+  float* bias = nullptr;     ///< [peer][split][out_c], or null
+  int splits = 1;            ///< groups of tiles
   int in_groups = 1, tap_groups = 1;
-  int relu = 0;  ///< after the norm
+  int unused = 0;
 };
 static_assert(std::has_unique_object_representations_v<WeightLaunch>);
 
@@ -60,40 +58,55 @@ constexpr int bulk_room(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 /// One way to compute a convolution: a block makes tiles of `pixels` x `out` values, reading
 /// `bytes` of channels at a time.
 struct ConvKernel {
-  void (*launch)(ConvLaunch) = nullptr;
-  void (*launch_3x3)(ConvLaunch) = nullptr;  ///< the same, for kernels of 3 x 3
-  void (*bulk_3x3)(CUtensorMap,
-                   ConvLaunch) = nullptr;  ///< or this, for input of whole chunks (sm_90 on)
-  int threads, pixels, out, bytes, pitch, stages, partial;
-  bool whole;  ///< the channels must fill pieces of 16 bytes
+  using Launch = void (*)(ConvLaunch);
+  using BulkLaunch = void (*)(CUtensorMap, ConvLaunch);
+  /// Two each: forward, and for the gradient with respect to the input.
+  Launch any[2] = {};           ///< for kernels of any size, or null
+  Launch of_3x3[2] = {};        ///< or null
+  BulkLaunch bulk_3x3[2] = {};  ///< or null; for input of whole chunks (sm_90 on)
+  int threads, pixels, out, bytes, pitch, stages;
+  int epilogue[2];  ///< bytes of shared memory
+  bool whole;       ///< the channels must fill pieces of 16 bytes
 
-  bool is_bulk() const { return bulk_3x3 != nullptr; }
+  bool is_bulk() const { return bulk_3x3[0] != nullptr; }
+  Launch launch(const ConvGeometry& g, bool backward) const {
+    return g.kernel == 3 && of_3x3[0] != nullptr ? of_3x3[backward] : any[backward];
+  }
+  bool takes(const ConvGeometry& g) const { return is_bulk() || launch(g, false) != nullptr; }
   int weight_bytes(const ConvGeometry& g) const { return g.taps * out * pitch; }
-  int shared_bytes(const ConvGeometry& g, int chunks, bool resident) const {
-    const int others = partial * 8 + (out + g.in_c) * static_cast<int>(sizeof(Normal)) + stages * 8;
+  int shared_bytes(const ConvGeometry& g, int chunks, bool resident, bool backward) const {
     if (!is_bulk()) {
-      return (chunks > 1 ? stages : 1) * (weight_bytes(g) + g.patch_positions() * pitch) + others;
+      return (chunks > 1 ? stages : 1) * (weight_bytes(g) + g.patch_positions() * pitch) +
+             epilogue[backward];
     }
     return (resident ? chunks : stages) * weight_bytes(g) +
-           stages * bulk_room(g.patch_positions() * bytes) + others;
+           stages * (bulk_room(g.patch_positions() * bytes) + 8) + epilogue[backward];
   }
 };
 
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
   void (*launch)(WeightLaunch);
-  void (*add)(WeightLaunch, float* const*, long, long);  ///< grid (shares, groups, peers)
+  void (*bulk)(CUtensorMap slope, CUtensorMap x, WeightLaunch);  ///< or null; channels in sixteens
+  void (*add)(WeightLaunch, float* const*, long, long);          ///< grid (shares, groups, peers)
   void (*add_many)(WeightLaunch, float* const*, long,
                    long);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
   int shares;  ///< of a group's weights, one a warp
   int out_pitch, in_pitch, sum_bytes;
+  int box_bytes;  ///< of 16 channels
   bool whole;
 
   int floats() const { return out * in * taps; }
   int shared_bytes(const ConvGeometry& g) const {
     const int tiles = pixels * 4 + 2 * (pixels * out_pitch + g.patch_positions() * in_pitch);
     return tiles > sum_bytes ? tiles : sum_bytes;
+  }
+  int bulk_shared_bytes(const ConvGeometry& g) const {
+    const int tile = out / 16 * bulk_room(pixels * box_bytes) +
+                     in / 16 * bulk_room(g.patch_positions() * box_bytes);
+    const int all = 2 * tile + pixels * 4 + 16;
+    return all > sum_bytes ? all : sum_bytes;
   }
 };
 

@@ -2,14 +2,14 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv_epilogue.cuh"
-#include "hearsay/engine/cuda/read_norm.cuh"
 
 namespace hearsay::engine::cuda {
 
 /// y = convolution of x with the packed weights, for all peers: block (tile, group of kOut
 /// channels, peer). Implicit matrix product: pixels x (taps x channels) x output channels.
-template <class Math, class Shape, int kKernel, bool kWhole>
-__global__ void __launch_bounds__(Shape::kThreads) convolve(const __grid_constant__ ConvLaunch p) {
+template <class Math, class Shape, int kKernel, bool kWhole, bool kBackward>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
+    convolve(const __grid_constant__ ConvLaunch p) {
   backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
   constexpr int kPitch = Shape::kPitch;
@@ -24,10 +24,7 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(const __grid_constan
   const auto stage_of = [&](int chunk) {
     return shared + (Shape::kStages > 1 ? chunk % 2 * stage_bytes : 0);
   };
-  auto* const partial =
-      reinterpret_cast<float2*>(shared + (p.chunks > 1 ? Shape::kStages : 1) * stage_bytes);
-  auto* const out_normals = reinterpret_cast<Normal*>(partial + Shape::kPartial);
-  Normal* const in_normals = out_normals + Shape::kOut;
+  char* const others = shared + (p.chunks > 1 ? Shape::kStages : 1) * stage_bytes;
   const char* packed = static_cast<const char*>(p.weights) + peer * p.weights_stride +
                        static_cast<long>(blockIdx.y) * p.chunks * weight_bytes;
   const Window window = patch_window(g, tile_origin(g, blockIdx.x));
@@ -43,12 +40,7 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(const __grid_constan
     commit_copies();
   };
   ask(0);
-  Epilogue<Entry, Shape> epilogue(p, partial, out_normals);
-  if (p.read.normals != nullptr) {
-    find_normals<Shape::kThreads>(p.read, peer, static_cast<unsigned>(g.in_c),
-                                  blockIdx.x == 0 && blockIdx.y == 0,
-                                  reinterpret_cast<double2*>(partial), in_normals);
-  }
+  Epilogue<Entry, Shape, kBackward> epilogue(p, others);
 
   // The rows of A that this lane addresses: pixel (lane mod 16) of each fragment, one half of 32
   // bytes; of B: channel lane mod 8 of two fragments.
@@ -69,11 +61,7 @@ __global__ void __launch_bounds__(Shape::kThreads) convolve(const __grid_constan
   float sum[Shape::kRows][Shape::kColumns][4] = {};
   for (int chunk = 0; chunk < p.chunks; ++chunk) {
     wait_for_copies();
-    char* stage = stage_of(chunk);
-    if (p.read.normals != nullptr) {
-      normalize_window<Math, Shape::kThreads, Shape::kBytes>(
-          x, window, chunk * kEntries, stage + weight_bytes, kPitch, in_normals, p.read.relu != 0);
-    }
+    const char* stage = stage_of(chunk);
     __syncthreads();
     if (Shape::kStages > 1 && chunk + 1 < p.chunks) ask(chunk + 1);
     if (chunk + 1 == p.chunks) epilogue.begin(blockIdx.x);

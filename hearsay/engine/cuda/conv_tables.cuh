@@ -6,68 +6,83 @@
 
 namespace hearsay::engine::cuda {
 
-template <class Shape>
+template <class Math, class Shape, bool kWhole>
 constexpr ConvKernel describe() {
-  return {.threads = Shape::kThreads,
-          .pixels = Shape::kPixels,
-          .out = Shape::kOut,
-          .bytes = Shape::kBytes,
-          .pitch = Shape::kPitch,
-          .stages = Shape::kStages,
-          .partial = Shape::kPartial,
-          .whole = true};
+  using Entry = typename Math::Entry;
+  return {
+      .threads = Shape::kThreads,
+      .pixels = Shape::kPixels,
+      .out = Shape::kOut,
+      .bytes = Shape::kBytes,
+      .pitch = Shape::kPitch,
+      .stages = Shape::kStages,
+      .epilogue = {Epilogue<Entry, Shape, false>::kShared, Epilogue<Entry, Shape, true>::kShared},
+      .whole = kWhole};
+}
+
+template <class Math, class Shape>
+constexpr ConvKernel conv_3x3() {
+  ConvKernel kernel = describe<Math, Shape, true>();
+  kernel.of_3x3[0] = convolve<Math, Shape, 3, true, false>;
+  kernel.of_3x3[1] = convolve<Math, Shape, 3, true, true>;
+  return kernel;
 }
 
 template <class Math, class Shape, bool kWhole>
-constexpr ConvKernel conv_kernel() {
-  ConvKernel kernel = describe<Shape>();
-  kernel.launch = convolve<Math, Shape, 0, kWhole>;
-  kernel.launch_3x3 = convolve < Math, Shape, kWhole ? 3 : 0, kWhole > ;
-  kernel.whole = kWhole;
+constexpr ConvKernel conv_any() {
+  ConvKernel kernel = describe<Math, Shape, kWhole>();
+  kernel.any[0] = convolve<Math, Shape, 0, kWhole, false>;
+  kernel.any[1] = convolve<Math, Shape, 0, kWhole, true>;
   return kernel;
 }
 
 template <class Math, class Shape>
-constexpr ConvKernel bulk_kernel() {
-  ConvKernel kernel = describe<Shape>();
-  kernel.bulk_3x3 = convolve_bulk<Math, Shape>;
+constexpr ConvKernel bulk_3x3() {
+  ConvKernel kernel = describe<Math, Shape, true>();
+  kernel.bulk_3x3[0] = convolve_bulk<Math, Shape, false>;
+  kernel.bulk_3x3[1] = convolve_bulk<Math, Shape, true>;
   return kernel;
 }
 
 template <class Math, class Shape, bool kWhole>
 constexpr WeightKernel weight_kernel() {
-  return {.launch = correlate<Math, Shape, kWhole>,
-          .add = add_weight_parts<Shape>,
-          .add_many = add_many_parts<Shape>,
-          .threads = Shape::kThreads,
-          .pixels = Shape::kPixels,
-          .out = Shape::kOut,
-          .in = Shape::kIn,
-          .taps = Shape::kTaps,
-          .shares = Shape::kWarpsOut * Shape::kWarpsIn,
-          .out_pitch = Shape::kOutPitch,
-          .in_pitch = Shape::kInPitch,
-          .sum_bytes = Shape::kWarpsK == 1 ? 0 : Shape::kWarpsK * Shape::kFloats * 4,
-          .whole = kWhole};
+  WeightKernel kernel{.launch = correlate<Math, Shape, kWhole>,
+                      .bulk = nullptr,
+                      .add = add_weight_parts<Shape>,
+                      .add_many = add_many_parts<Shape>,
+                      .threads = Shape::kThreads,
+                      .pixels = Shape::kPixels,
+                      .out = Shape::kOut,
+                      .in = Shape::kIn,
+                      .taps = Shape::kTaps,
+                      .shares = Shape::kWarpsOut * Shape::kWarpsIn,
+                      .out_pitch = Shape::kOutPitch,
+                      .in_pitch = Shape::kInPitch,
+                      .sum_bytes = Shape::kWarpsK == 1 ? 0 : Shape::kWarpsK * Shape::kFloats * 4,
+                      .box_bytes = 16 * static_cast<int>(sizeof(typename Math::Entry)),
+                      .whole = kWhole};
+  if constexpr (kWhole) kernel.bulk = correlate_bulk<Math, Shape>;
+  return kernel;
 }
 
-/// In the order of choice: conv2d.cu takes the first that fits, most demanding ones first.
+/// conv2d.cu chooses among those that fit; bulk ones come first.
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
-    // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages
-    bulk_kernel<Math, ConvShape<8, 1, 2, 2, 32, 2>>(),
-    bulk_kernel<Math, ConvShape<8, 1, 2, 2, 64, 2>>(),
-    bulk_kernel<Math, ConvShape<4, 2, 2, 2, 64, 2>>(),
-    bulk_kernel<Math, ConvShape<4, 2, 2, 2, 128, 2>>(),
-    bulk_kernel<Math, ConvShape<4, 2, 1, 4, 128, 2>>(),
-    bulk_kernel<Math, ConvShape<4, 2, 2, 4, 64, 3>>(),
-    bulk_kernel<Math, ConvShape<4, 2, 1, 2, 64, 4>>(),
-    conv_kernel<Math, ConvShape<4, 1, 4, 2, 32, 1>, true>(),
-    conv_kernel<Math, ConvShape<4, 1, 4, 2, 64, 1>, true>(),
-    conv_kernel<Math, ConvShape<4, 1, 2, 4, 64, 2>, true>(),
-    conv_kernel<Math, ConvShape<4, 2, 2, 4, 64, 1>, true>(),
-    conv_kernel<Math, ConvShape<4, 1, 4, 2, 32, 1>, false>(),
-    conv_kernel<Math, ConvShape<4, 1, 1, 4, 32, 1>, false>(),
+    // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
+    bulk_3x3<Math, ConvShape<8, 1, 2, 2, 32, 2, 2>>(),
+    bulk_3x3<Math, ConvShape<8, 1, 2, 2, 64, 2, 2>>(),
+    bulk_3x3<Math, ConvShape<4, 2, 2, 2, 64, 2, 2>>(),
+    bulk_3x3<Math, ConvShape<4, 2, 2, 2, 128, 2, 2>>(),
+    bulk_3x3<Math, ConvShape<4, 2, 1, 4, 128, 2, 1>>(),
+    bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1>>(),
+    bulk_3x3<Math, ConvShape<4, 2, 1, 2, 64, 4, 1>>(),
+    conv_3x3<Math, ConvShape<4, 1, 4, 2, 32, 1, 3>>(),
+    conv_3x3<Math, ConvShape<4, 1, 4, 2, 64, 1, 3>>(),
+    conv_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 3>>(),
+    conv_3x3<Math, ConvShape<4, 2, 2, 4, 64, 1, 1>>(),
+    conv_any<Math, ConvShape<4, 1, 2, 4, 64, 2, 3>, true>(),
+    conv_any<Math, ConvShape<4, 1, 4, 2, 32, 1, 3>, false>(),
+    conv_any<Math, ConvShape<4, 1, 1, 4, 32, 1, 3>, false>(),
 };
 
 template <class Math>

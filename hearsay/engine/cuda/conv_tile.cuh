@@ -2,7 +2,6 @@
 
 #include "hearsay/engine/cuda/conv_geometry.h"
 #include "hearsay/engine/cuda/mma.cuh"
-#include "hearsay/engine/cuda/normalized.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 
 namespace hearsay::engine::cuda {
@@ -126,30 +125,12 @@ __device__ inline void copy_window(const Source<typename Math::Entry>& from, con
       });
 }
 
-/// Normalises in shared memory what copy_window brought there: every thread the pieces that it
-/// copied itself, so that it must wait for nobody. `normals` begin with the one of channel 0.
-template <class Math, int kThreads, int kBytes>
-__device__ inline void normalize_window(const Source<typename Math::Entry>& from,
-                                        const Window& window, int first_channel, char* shared,
-                                        int pitch, const Normal* normals, bool relu) {
-  using Entry = typename Math::Entry;
-  constexpr int kPieces = kBytes / 16, kEntries = Sixteen<Entry>::kEntries;
-  const int piece = threadIdx.x % kPieces, channel = first_channel + piece * kEntries;
-  Normal normal[kEntries];
-#pragma unroll
-  for (int i = 0; i < kEntries; ++i)
-    normal[i] = normals[min(channel, from.channels - kEntries) + i];
-  char* to = shared + piece * 16;
-  visit_window<kThreads, kPieces>(from, window, channel, pitch,
-                                  [&](int at, bool inside, const Entry*) {
-                                    if (!inside) return;
-                                    float value[kEntries];
-                                    load(reinterpret_cast<const Entry*>(to + at), value);
-#pragma unroll
-                                    for (int i = 0; i < kEntries; ++i)
-                                      value[i] = normalized(value[i], normal[i], relu);
-                                    store(value, reinterpret_cast<Entry*>(to + at));
-                                  });
+/// Where piece `piece` of 16 bytes of position `row` stands in a patch whose positions have kBytes:
+/// the copying hardware permutes pieces so that those of neighbouring rows lie in different banks.
+template <int kBytes>
+__device__ inline int swizzled(int row, int piece) {
+  constexpr int kRowsAlike = 128 / kBytes;
+  return row * kBytes + (piece ^ row / kRowsAlike % (kBytes / 16)) * 16;
 }
 
 /// What the taps of a tile read.

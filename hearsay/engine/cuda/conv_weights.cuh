@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/engine/cuda/bulk.cuh"
 #include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
 
@@ -137,40 +138,140 @@ __global__ void __launch_bounds__(kAddThreads)
   }
 }
 
-/// The gradient with respect to the weights, in parts: block ((output group, input group, tap
-/// group), split, peer) sums over the tiles of its split. Matrix product: output channels x pixels
-/// x (taps x input channels).
+/// Tiles in shared memory that threads bring there: a row of kOutPitch bytes a pixel of the slopes,
+/// one of kInPitch a position of the patch.
 template <class Math, class Shape, bool kWhole>
-__global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
-  backend::cuda::begin_launch();
+struct WindowTiles {
   using Entry = typename Math::Entry;
-  extern __shared__ __align__(1024) char shared[];  // as kernels of one file must agree
+  static constexpr int kOutRow = Shape::kOutPitch, kInRow = Shape::kInPitch;
+
+  const WeightLaunch& p;
+  Source<Entry> x, slope;
+  int first_out, first_in;
+  char* stages;
+
+  __device__ static int stage_bytes(const ConvGeometry& g) {
+    return Shape::kPixels * kOutRow + g.patch_positions() * kInRow;
+  }
+  __device__ char* slopes(int k) const { return stages + k % 2 * stage_bytes(p.geometry); }
+  __device__ char* patch(int k) const { return slopes(k) + Shape::kPixels * kOutRow; }
+  /// Where a channel's entries begin, in bytes, from the row of a pixel or a position.
+  __device__ static int slope_offset(int channel) {
+    return channel * static_cast<int>(sizeof(Entry));
+  }
+  __device__ int patch_offset(int channel) const {
+    return channel * static_cast<int>(sizeof(Entry));
+  }
+  /// Of 8 neighbouring channels of bfloat16.
+  __device__ static int slope_piece(int pixel, int channel) {
+    return pixel * kOutRow + channel * 2;
+  }
+  __device__ int patch_piece(int place, int channel) const { return place + channel * 2; }
+
+  __device__ void ask(int k, int tile) const {
+    const TileOrigin origin = tile_origin(p.geometry, tile);
+    copy_window<Math, Shape::kThreads, Shape::kOut* static_cast<int>(sizeof(Entry)), kWhole>(
+        slope, pixel_window(p.geometry, origin), first_out, slopes(k), kOutRow);
+    copy_window<Math, Shape::kThreads, Shape::kIn* static_cast<int>(sizeof(Entry)), kWhole>(
+        x, patch_window(p.geometry, origin), first_in, patch(k), kInRow);
+    commit_copies();
+  }
+  __device__ void wait(int) const { wait_for_copies(); }
+};
+
+/// Tiles that the hardware brings: for every 16 channels the pixels or positions one after another.
+template <class Math, class Shape>
+struct BulkTiles {
+  using Entry = typename Math::Entry;
+  static constexpr int kRow = 16 * static_cast<int>(sizeof(Entry)), kOutRow = kRow, kInRow = kRow;
+  static constexpr bool kSwizzled = sizeof(Entry) == 2;  // floats are read four rows at a time
+  static constexpr int kOutGroups = Shape::kOut / 16, kInGroups = (Shape::kIn + 15) / 16;
+
+  const WeightLaunch& p;
+  const CUtensorMap *slope_map, *x_map;
+  int first_out, first_in;
+  char* stages;
+  Barrier* barriers;  ///< two
+
+  __device__ int patch_room() const { return bulk_room(p.geometry.patch_positions() * kRow); }
+  __device__ int stage_bytes() const {
+    return kOutGroups * bulk_room(Shape::kPixels * kRow) + kInGroups * patch_room();
+  }
+  __device__ char* slopes(int k) const { return stages + k % 2 * stage_bytes(); }
+  __device__ char* patch(int k) const {
+    return slopes(k) + kOutGroups * bulk_room(Shape::kPixels * kRow);
+  }
+  __device__ static int slope_offset(int channel) {
+    return channel / 16 * bulk_room(Shape::kPixels * kRow) + channel % 16 * 4;
+  }
+  __device__ int patch_offset(int channel) const {
+    return channel / 16 * patch_room() + channel % 16 * 4;
+  }
+  __device__ static int slope_piece(int pixel, int channel) {
+    return channel / 16 * bulk_room(Shape::kPixels * kRow) + swizzled<32>(pixel, channel % 16 / 8);
+  }
+  __device__ int patch_piece(int place, int channel) const {
+    return channel / 16 * patch_room() + swizzled<32>(place / kRow, channel % 16 / 8);
+  }
+
+  __device__ void ask(int k, int tile) const {
+    if (threadIdx.x != 0) return;
+    const ConvGeometry& g = p.geometry;
+    const std::uint32_t barrier = shared_address(barriers + k % 2);
+    expect_bytes(barrier,
+                 kOutGroups * Shape::kPixels * kRow + kInGroups * g.patch_positions() * kRow);
+    const TileOrigin origin = tile_origin(g, tile);
+    const int image = blockIdx.z * g.images + origin.image;
+#pragma unroll
+    for (int group = 0; group < kOutGroups; ++group) {
+      copy_box(shared_address(slopes(k)) + group * bulk_room(Shape::kPixels * kRow), slope_map,
+               image, origin.y, origin.x, first_out + group * 16, barrier);
+    }
+#pragma unroll
+    for (int group = 0; group < kInGroups; ++group) {
+      copy_box(shared_address(patch(k)) + group * patch_room(), x_map, image,
+               origin.y * g.stride - g.pad, origin.x * g.stride - g.pad, first_in + group * 16,
+               barrier);
+    }
+  }
+  __device__ void wait(int k) const { wait_at(shared_address(barriers + k % 2), k / 2 % 2); }
+};
+
+/// Which of the weights a block has.
+struct WeightGroup {
+  int out, in, tap;
+};
+template <class Shape>
+__device__ inline WeightGroup weight_group(const WeightLaunch& p) {
+  return {static_cast<int>(blockIdx.x) / p.tap_groups / p.in_groups,
+          static_cast<int>(blockIdx.x) / p.tap_groups % p.in_groups,
+          static_cast<int>(blockIdx.x) % p.tap_groups};
+}
+
+/// Sums over the tiles of a split, which `tiles` brings two at a time: those that are multiplied,
+/// and those on their way. `place_of` has room for the places of the pixels in a patch, `scratch`
+/// for the sums of all warps; it may be where the tiles were. Matrix product: output channels x
+/// pixels x (taps x input channels).
+template <class Math, class Shape, class Tiles>
+__device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* place_of,
+                                char* scratch) {
+  using Entry = typename Math::Entry;
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, split = blockIdx.y;
-  const int tap_group = blockIdx.x % p.tap_groups;
-  const int in_group = blockIdx.x / p.tap_groups % p.in_groups;
-  const int out_group = blockIdx.x / p.tap_groups / p.in_groups;
-  const int first_out = out_group * Shape::kOut, first_in = in_group * Shape::kIn;
-  const int taps = g.taps, first_tap = tap_group * Shape::kTaps;
-  const Source<Entry> x{static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c};
-  const Source<Entry> slope{static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h,
-                            g.out_w, g.out_c};
-
-  // Two stages of (slopes, patch), after the places of the pixels in a patch.
-  int* place_of = reinterpret_cast<int*>(shared);
-  char* stages = shared + Shape::kPixels * 4;
-  const int stage_bytes = Shape::kPixels * Shape::kOutPitch + g.patch_positions() * Shape::kInPitch;
+  const WeightGroup group = weight_group<Shape>(p);
+  const int first_out = group.out * Shape::kOut;
+  const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
   for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
     const PixelPlace place = pixel_place(g, pixel);
     place_of[pixel] =
         ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) *
-        Shape::kInPitch;
+        Tiles::kInRow;
   }
   int tap_offset[Shape::kTaps];
 #pragma unroll
   for (int tap = 0; tap < Shape::kTaps; ++tap) {
     const int t = min(first_tap + tap, taps - 1);  // those beyond are computed and not stored
-    tap_offset[tap] = (t / g.kernel * g.patch_w + t % g.kernel) * Shape::kInPitch;
+    tap_offset[tap] = (t / g.kernel * g.patch_w + t % g.kernel) * Tiles::kInRow;
   }
 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -180,63 +281,55 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
 
   float sum[Shape::kTaps][Shape::kRows][Shape::kColumns][4] = {};
   float bias_sum = 0;
-  const bool sums_bias = p.bias != nullptr && in_group == 0 && tap_group == 0;
+  const bool sums_bias = p.bias != nullptr && group.in == 0 && group.tap == 0;
   const int per_split = (g.tiles + p.splits - 1) / p.splits;
-  const int begin = split * per_split, end = min(begin + per_split, g.tiles);
-  const auto ask = [&](int tile) {
-    const TileOrigin origin = tile_origin(g, tile);
-    char* slopes = stages + (tile - begin) % 2 * stage_bytes;
-    copy_window<Math, Shape::kThreads, Shape::kOut* static_cast<int>(sizeof(Entry)), kWhole>(
-        slope, pixel_window(g, origin), first_out, slopes, Shape::kOutPitch);
-    copy_window<Math, Shape::kThreads, Shape::kIn* static_cast<int>(sizeof(Entry)), kWhole>(
-        x, patch_window(g, origin), first_in, slopes + Shape::kPixels * Shape::kOutPitch,
-        Shape::kInPitch);
-    commit_copies();
-  };
-  if (begin < end) ask(begin);
-  for (int tile = begin; tile < end; ++tile) {
-    wait_for_copies();
-    char* slopes = stages + (tile - begin) % 2 * stage_bytes;
-    char* patch = slopes + Shape::kPixels * Shape::kOutPitch;
-    if (p.normals != nullptr) {
-      normalize_window<Math, Shape::kThreads, Shape::kIn* static_cast<int>(sizeof(Entry))>(
-          x, patch_window(g, tile_origin(g, tile)), first_in, patch, Shape::kInPitch,
-          p.normals + static_cast<long>(peer) * g.in_c, p.relu != 0);
-    }
+  const int begin = split * per_split, count = min(per_split, g.tiles - begin);
+  if (count > 0) tiles.ask(0, begin);
+  for (int k = 0; k < count; ++k) {
+    tiles.wait(k);
     __syncthreads();
-    if (tile + 1 < end) ask(tile + 1);
+    if (k + 1 < count) tiles.ask(k + 1, begin + k + 1);
+    const char* slopes = tiles.slopes(k);
+    const char* patch = tiles.patch(k);
     if (sums_bias && threadIdx.x < Shape::kOut) {
       for (int pixel = 0; pixel < Shape::kPixels; ++pixel) {
-        bias_sum += to_float(
-            reinterpret_cast<const Entry*>(slopes + pixel * Shape::kOutPitch)[threadIdx.x]);
+        if constexpr (sizeof(Entry) == 4) {
+          bias_sum += to_float(*reinterpret_cast<const Entry*>(slopes + pixel * Tiles::kOutRow +
+                                                               Tiles::slope_offset(threadIdx.x)));
+        } else {
+          bias_sum += to_float(reinterpret_cast<const Entry*>(
+              slopes + Tiles::slope_piece(pixel, threadIdx.x / 8 * 8))[threadIdx.x % 8]);
+        }
       }
     }
     for (int piece = warp_k; piece < Shape::kPixels / Shape::kPiece; piece += Shape::kWarpsK) {
       std::uint32_t a[Shape::kRows][4];
       if constexpr (sizeof(Entry) == 4) {
         const int pixel = piece * 8 + lane % 4;
-        const char* row = slopes + pixel * Shape::kOutPitch + (out0 + lane / 4 * 2) * 4;
+        const char* row = slopes + pixel * Tiles::kOutRow + lane / 4 * 8;
 #pragma unroll
         for (int f = 0; f < Shape::kRows; ++f) {
-          const uint2 near = *reinterpret_cast<const uint2*>(row + f * 64);
-          const uint2 far = *reinterpret_cast<const uint2*>(row + 4 * Shape::kOutPitch + f * 64);
+          const char* at = row + Tiles::slope_offset(out0 + f * 16);
+          const uint2 near = *reinterpret_cast<const uint2*>(at);
+          const uint2 far = *reinterpret_cast<const uint2*>(at + 4 * Tiles::kOutRow);
           a[f][0] = near.x;
           a[f][1] = near.y;
           a[f][2] = far.x;
           a[f][3] = far.y;
         }
         constexpr int kTogether = Shape::kTogether;
-        const char* near = patch + place_of[pixel] + (in0 + lane / 4 * kTogether) * 4;
-        const char* far = patch + place_of[pixel + 4] + (in0 + lane / 4 * kTogether) * 4;
+        const char* near = patch + place_of[pixel] + lane / 4 * kTogether * 4;
+        const char* far = patch + place_of[pixel + 4] + lane / 4 * kTogether * 4;
 #pragma unroll
-        for (int tap = 0; tap < Shape::kTaps; ++tap) {
+        for (int n = 0; n < Shape::kColumns; n += kTogether) {
+          const int offset = tiles.patch_offset(in0 + n * 8);
 #pragma unroll
-          for (int n = 0; n < Shape::kColumns; n += kTogether) {
+          for (int tap = 0; tap < Shape::kTaps; ++tap) {
             struct alignas(4 * kTogether) Words {
               std::uint32_t of[kTogether];
             };
-            const auto b0 = *reinterpret_cast<const Words*>(near + tap_offset[tap] + n * 32);
-            const auto b1 = *reinterpret_cast<const Words*>(far + tap_offset[tap] + n * 32);
+            const auto b0 = *reinterpret_cast<const Words*>(near + tap_offset[tap] + offset);
+            const auto b1 = *reinterpret_cast<const Words*>(far + tap_offset[tap] + offset);
 #pragma unroll
             for (int t = 0; t < kTogether; ++t) {
               const std::uint32_t k0 = b0.of[t], k1 = b1.of[t];
@@ -251,16 +344,19 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
         const int row = piece * 16 + lane / 16 * 8 + lane % 8;
 #pragma unroll
         for (int f = 0; f < Shape::kRows; ++f) {
-          load_matrices_transposed(a[f], shared_address(slopes + row * Shape::kOutPitch) +
-                                             (out0 + f * 16 + lane / 8 % 2 * 8) * 2);
+          load_matrices_transposed(
+              a[f],
+              shared_address(slopes) + Tiles::slope_piece(row, out0 + f * 16 + lane / 8 % 2 * 8));
         }
-        const std::uint32_t at = shared_address(patch + place_of[piece * 16 + lane % 16]) + in0 * 2;
+        const int place = place_of[piece * 16 + lane % 16];
 #pragma unroll
         for (int tap = 0; tap < Shape::kTaps; ++tap) {
 #pragma unroll
           for (int n = 0; n < Shape::kColumns; ++n) {
             std::uint32_t b0, b1;
-            load_two_matrices_transposed(b0, b1, at + tap_offset[tap] + n * 16);
+            load_two_matrices_transposed(
+                b0, b1,
+                shared_address(patch) + tiles.patch_piece(place + tap_offset[tap], in0 + n * 8));
 #pragma unroll
             for (int f = 0; f < Shape::kRows; ++f) Math::multiply(sum[tap][f][n], a[f], b0, b1);
           }
@@ -270,7 +366,7 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   }
 
   // The sums of the warps that share weights, added in their order; fragments stay as they are.
-  float4* total = reinterpret_cast<float4*>(shared);
+  float4* total = reinterpret_cast<float4*>(scratch);
   constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
   constexpr int kFours = kFragments * Shape::kWarpsOut * Shape::kWarpsIn * 32;
   const int place = warp / Shape::kWarpsK * kFragments * 32 + lane;
@@ -304,6 +400,51 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
     p.bias[(static_cast<long>(peer) * p.splits + split) * g.out_c + first_out + threadIdx.x] =
         bias_sum;
   }
+}
+
+/// The gradient with respect to the weights, in parts: block ((output group, input group, tap
+/// group), split, peer) sums over the tiles of its split.
+template <class Math, class Shape, bool kWhole>
+__global__ void __launch_bounds__(Shape::kThreads)
+    correlate(const __grid_constant__ WeightLaunch p) {
+  backend::cuda::begin_launch();
+  using Entry = typename Math::Entry;
+  extern __shared__ __align__(1024) char shared[];  // as kernels of one file must agree
+  const ConvGeometry& g = p.geometry;
+  const int peer = blockIdx.z;
+  const WeightGroup group = weight_group<Shape>(p);
+  const WindowTiles<Math, Shape, kWhole> tiles{
+      .p = p,
+      .x = {static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c},
+      .slope = {static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h, g.out_w, g.out_c},
+      .first_out = group.out * Shape::kOut,
+      .first_in = group.in * Shape::kIn,
+      .stages = shared + Shape::kPixels * 4};
+  correlate_tiles<Math, Shape>(p, tiles, reinterpret_cast<int*>(shared), shared);
+}
+
+/// The same with tiles that the hardware brings, for channels in whole sixteens and tiles that do
+/// not reach from one peer to the next.
+template <class Math, class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, 2)
+    correlate_bulk(const __grid_constant__ CUtensorMap slope_map,
+                   const __grid_constant__ CUtensorMap x_map,
+                   const __grid_constant__ WeightLaunch p) {
+  extern __shared__ __align__(1024) char shared[];
+  const WeightGroup group = weight_group<Shape>(p);
+  BulkTiles<Math, Shape> tiles{.p = p,
+                               .slope_map = &slope_map,
+                               .x_map = &x_map,
+                               .first_out = group.out * Shape::kOut,
+                               .first_in = group.in * Shape::kIn,
+                               .stages = shared,
+                               .barriers = nullptr};
+  char* const others = shared + 2 * tiles.stage_bytes();
+  tiles.barriers = reinterpret_cast<Barrier*>(others + Shape::kPixels * 4);
+  if (threadIdx.x < 2) make_barrier(shared_address(tiles.barriers + threadIdx.x));
+  __syncthreads();
+  backend::cuda::begin_launch();
+  correlate_tiles<Math, Shape>(p, tiles, reinterpret_cast<int*>(others), shared);
 }
 
 }  // namespace hearsay::engine::cuda
