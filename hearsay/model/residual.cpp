@@ -7,10 +7,10 @@ Value add_basic_block(Network& net, const std::string& name, const ResidualStyle
   const bool changes = stride != 1 || net.shape(x).channels != out;
   const std::string shortcut = name + "." + style.shortcut;
   Value around = x;
-  if (changes && !style.projects) {  // before the rest, so that engines can add in the pass of bn2
-    around = net.add(shortcut, Shortcut{.out = out}, {x});
-  }
   Value y = net.add(name + ".conv1", style.convolution(out, 3, stride), {x});
+  // Before bn2, so that engines can add in its pass; after conv1, whose gradient with respect to x
+  // then is the last to be added, by a pass that can do more with the sum.
+  if (changes && !style.projects) around = net.add(shortcut, Shortcut{.out = out}, {x});
   y = add_norm_relu(net, name + ".bn1", style.norm, y);
   y = net.add(name + ".conv2", style.convolution(out, 3, 1), {y});
   y = add_norm(net, name + ".bn2", style.norm, y);

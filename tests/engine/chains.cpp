@@ -49,6 +49,13 @@ Value option_b(Network& net, Value x) {
   return net.add("shortcut.1", BatchNorm{}, {x});
 }
 
+/// relu(norm(conv(x)) + residual), the conv and norm being called `name`.
+Value block(Network& net, const std::string& name, Value x, Value residual) {
+  x = net.add(name + ".norm", BatchNorm{}, {conv(net, name, x, 16)});
+  x = net.add(name + ".add", Add{}, {x, residual});
+  return net.add(name + ".relu", Relu{}, {x});
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Chain& chain) { return out << chain.name; }
@@ -70,6 +77,99 @@ std::vector<Chain> chains() {
       residual("ResidualOptionAOf6", 6, BatchNorm{}, true, option_a, 2),
       residual("ResidualOptionB", 16, BatchNorm{}, false, option_b, 2),
       residual("ResidualOptionBSwapped", 16, BatchNorm{}, true, option_b, 2),
+      // A shortcut that is made in time to be added in the pass of the norm.
+      {"ResidualOptionAInTime",
+       {3, 8, 8},
+       [](Network& net) {
+         Value x = net.add("norm", BatchNorm{}, {conv(net, "stem", net.input(), 16)});
+         x = block(net, "block1", net.add("relu", Relu{}, {x}), x);
+         Value y = conv(net, "conv1", x, 32, 2);
+         const Value around = option_a(net, x);
+         y = net.add("relu1", Relu{}, {net.add("norm1", BatchNorm{}, {y})});
+         y = net.add("norm2", BatchNorm{}, {conv(net, "conv2", y, 32)});
+         return net.add("relu2", Relu{}, {net.add("add2", Add{}, {y, around})});
+       }},
+      // Residuals that may share an array with the sum's gradient, and those that must not.
+      {"ResidualChain",
+       {16, 6, 6},
+       [](Network& net) {
+         Value x = conv(net, "conv", net.input(), 16);
+         for (const char* name : {"a", "b", "c"}) x = block(net, name, x, x);
+         return x;
+       }},
+      {"ResidualReadBefore",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv", net.input(), 16), y = net.add("gelu", Gelu{}, {x});
+         return block(net, "a", y, x);
+       }},
+      {"ResidualReadAfter",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         const Value y = block(net, "a", x, x), z = net.add("gelu", Gelu{}, {x});
+         return net.add("add", Add{}, {y, z});
+       }},
+      {"ResidualReadByTwoSums",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         const Value y = block(net, "a", x, x), z = block(net, "b", y, x);
+         return block(net, "c", z, y);
+       }},
+      {"ResidualOfImages",
+       {16, 4, 4},
+       [](Network& net) { return block(net, "a", net.input(), net.input()); }},
+      {"ResidualThatIsNormed",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv", net.input(), 16);
+         const Value sum = net.add("add", Add{}, {net.add("norm", BatchNorm{}, {x}), x});
+         return block(net, "a", sum, sum);
+       }},
+      {"ResidualWithoutRelu",
+       {16, 4, 4},
+       [](Network& net) {
+         const Value x = conv(net, "conv1", net.input(), 16), y = conv(net, "conv2", x, 16);
+         const Value sum = net.add("sum", Add{}, {net.add("norm", BatchNorm{}, {y}), x});
+         return net.add("gelu", Gelu{}, {sum});
+       }},
+      // A mean over pixels sums up what the norm before it needs, if nobody adds to it later.
+      {"NormPooled",
+       {3, 8, 8},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 20)});
+         return net.add("pool", GlobalAveragePool{}, {net.add("relu", Relu{}, {x})});
+       }},
+      {"NormWithoutReluPooled",
+       {3, 5, 7},
+       [](Network& net) {
+         const Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 5)});
+         return net.add("pool", GlobalAveragePool{}, {x});
+       }},
+      {"ResidualPooled",
+       {16, 8, 8},
+       [](Network& net) {
+         const Value x = conv(net, "conv", net.input(), 16);
+         return net.add("pool", GlobalAveragePool{}, {block(net, "a", x, x)});
+       }},
+      {"PooledBeforeItIsRead",
+       {16, 8, 8},
+       [](Network& net) {
+         Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         x = net.add("relu", Relu{}, {x});
+         const Value mean = net.add("pool", GlobalAveragePool{}, {x});
+         x = net.add("pool2", GlobalAveragePool{}, {block(net, "a", x, x)});
+         return net.add("add", Add{}, {x, mean});
+       }},
+      {"PooledAfterItIsRead",
+       {16, 8, 8},
+       [](Network& net) {
+         Value x = net.add("norm", BatchNorm{}, {conv(net, "conv", net.input(), 16)});
+         x = net.add("relu", Relu{}, {x});
+         const Value y = net.add("pool2", GlobalAveragePool{}, {block(net, "a", x, x)});
+         return net.add("add", Add{}, {net.add("pool", GlobalAveragePool{}, {x}), y});
+       }},
       {"NormReadTwice",
        {16, 4, 4},
        [](Network& net) {

@@ -74,19 +74,33 @@ INSTANTIATE_TEST_SUITE_P(Operations, GpuOperation,
 
 /// Sizes at which blocks share a peer's pixels, and channels fill more than one slab.
 class GpuBatchNorm : public GpuTest,
-                     public ::testing::WithParamInterface<std::tuple<model::Shape, std::string>> {};
+                     public ::testing::WithParamInterface<std::tuple<model::Shape, std::string>> {
+ protected:
+  void expect_gradient(const model::Network& net) {
+    const std::string& precision = std::get<1>(GetParam());
+    const auto examples = gpu_examples(net, 2, 5, precision);
+    const auto outcomes = GpuPlan(net, examples, precision).gradient();
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      expect_reference(net, examples[i], GpuPlan::stream(i), outcomes[i], tolerance_of(precision));
+    }
+  }
+};
 
 TEST_P(GpuBatchNorm, SumsOverManyBlocks) {
-  const auto& [shape, precision] = GetParam();
-  model::Network net(shape);
+  model::Network net(std::get<0>(GetParam()));
+  model::Value x = net.add("norm", model::BatchNorm{}, {net.input()});
+  x = net.add("gelu", model::Gelu{}, {net.add("relu", model::Relu{}, {x})});
+  x = net.add("pool", model::GlobalAveragePool{}, {x});
+  net.add("linear", model::Linear{.out = 3}, {x});
+  expect_gradient(net);
+}
+
+TEST_P(GpuBatchNorm, TakesTheSumsOfItsReader) {
+  model::Network net(std::get<0>(GetParam()));
   model::Value x = net.add("norm", model::BatchNorm{}, {net.input()});
   x = net.add("pool", model::GlobalAveragePool{}, {net.add("relu", model::Relu{}, {x})});
   net.add("linear", model::Linear{.out = 3}, {x});
-  const auto examples = gpu_examples(net, 2, 5, precision);
-  const auto outcomes = GpuPlan(net, examples, precision).gradient();
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    expect_reference(net, examples[i], GpuPlan::stream(i), outcomes[i], tolerance_of(precision));
-  }
+  expect_gradient(net);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -97,6 +111,56 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values("fp32", "bf16")));
 
 class GpuStatistics : public GpuTest {};
+
+/// A convolution sums up the moments of what it makes; where a channel's mean is hundreds of its
+/// deviations, its variance must not be lost in the squares. The weights are exact in tf32 too, so
+/// that only the sums are rounded.
+class GpuFarMoments : public GpuTest, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(GpuFarMoments, KeepTheVariance) {
+  constexpr double kDeviations = 300;
+  constexpr std::size_t kChannels = 16;
+  model::Network net({8, 16, 16});
+  model::Value x = net.add("conv", model::Conv2d{.out = kChannels, .padding = 1}, {net.input()});
+  x = net.add("pool", model::GlobalAveragePool{}, {net.add("norm", model::BatchNorm{}, {x})});
+  net.add("linear", model::Linear{.out = 3}, {x});
+  const auto& segments = net.layout().segments();
+  ASSERT_EQ(segments[1].size, kChannels) << "the bias follows the weights";
+  auto examples = gpu_examples(net, 2, 4, GetParam());
+  std::vector<Doubles> expected;
+  for (Example& example : examples) {
+    for (double& image : example.samples.images) image = from_bfloat16(to_bfloat16(image));
+    for (std::size_t k = 0; k < segments[0].size; ++k) {
+      double& weight = example.parameters[segments[0].offset + k];
+      weight = from_bfloat16(to_bfloat16(weight));
+    }
+    const auto observed = [&] {
+      Doubles buffers = example.buffers;
+      model::reference_observe(net, example.parameters, buffers, example.samples.images, 1);
+      return buffers;
+    };
+    const Doubles before = observed();  // means, then variances
+    for (std::size_t c = 0; c < kChannels; ++c) {
+      example.parameters[segments[1].offset + c] =
+          static_cast<float>(kDeviations * std::sqrt(before[kChannels + c]));
+    }
+    expected.push_back(observed());
+  }
+  GpuPlan plan(net, examples, GetParam());
+  plan.observe(1);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const std::vector<float> found = plan.buffers(i);
+    for (std::size_t c = 0; c < 2 * kChannels; ++c) {
+      // Floats near 300 deviations stand 1e-5 of a deviation or more apart.
+      const double allowed = c < kChannels ? 1e-6 : 1e-4;
+      EXPECT_NEAR(found[c], expected[i][c], allowed * expected[i][c])
+          << "peer " << i << (c < kChannels ? ", mean" : ", variance") << " of channel "
+          << c % kChannels;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, GpuFarMoments, ::testing::Values("fp32", "tf32"));
 
 TEST_F(GpuStatistics, AreObservedWithTheMomentumAskedFor) {
   const model::Network net = model::lens_network({"", {17, 4, 3}, model::BatchNorm{}});

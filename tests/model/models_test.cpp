@@ -131,6 +131,25 @@ TEST(Models, NameResnetTensorsAsAkamaster) {
   }
 }
 
+/// So on the way back a convolution is the last to add to its gradient, which engines make use of.
+TEST(Models, ReadTheInputOfAResidualBlockByAConvolutionFirst) {
+  for (const char* spec : {"resnet20:shortcut=A", "resnet20:shortcut=B"}) {
+    const Network net = make_model(spec, {3, 32, 32}, 10);
+    std::vector<std::vector<Value>> readers(net.operations().size());
+    for (Value v = 0; v < net.operations().size(); ++v) {
+      for (Value input : net.operations()[v].inputs) readers[input].push_back(v);
+    }
+    std::size_t blocks = 0;
+    for (const std::vector<Value>& all : readers) {
+      if (all.size() < 2) continue;
+      ++blocks;
+      const Operation& first = net.operations()[all.front()];
+      EXPECT_TRUE(std::holds_alternative<Conv2d>(first.kind)) << spec << " " << first.name;
+    }
+    EXPECT_EQ(blocks, 9u) << spec;
+  }
+}
+
 TEST(Models, NumberVggTensorsAsTorchvision) {
   const auto names = tensors(make_model("vgg11", {3, 32, 32}, 10));
   for (const char* name :

@@ -10,8 +10,9 @@ namespace hearsay::backend::cuda {
 struct Context {
   Tape tape;
   Precision precision = Precision::kTf32;
-  int processors = 0;    ///< streaming multiprocessors
-  int shared_bytes = 0;  ///< of shared memory, the most that a block can have
+  int processors = 0;        ///< streaming multiprocessors
+  int shared_bytes = 0;      ///< of shared memory, the most that a block can have
+  bool bulk_copies = false;  ///< tensors are copied to shared memory by the hardware (sm_90 on)
 };
 
 /// The context of kernels whose device() is "cuda".

@@ -47,6 +47,7 @@ class CudaKernels final : public Kernels {
     context_->precision = precision;
     context_->processors = properties.multiProcessorCount;
     context_->shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
+    context_->bulk_copies = properties.major >= 9;
   }
 
   ~CudaKernels() override {

@@ -87,6 +87,17 @@ struct Graph {
 
 }  // namespace
 
+int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes) {
+  ask_for_shared(kernel, shared_bytes);
+  int device = 0, processors = 0, on_each = 0;
+  check(cudaGetDevice(&device), "asking for the device in use");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "reading a device's attributes");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, threads, shared_bytes),
+        "counting the blocks that a multiprocessor has room for");
+  return on_each * processors;
+}
+
 struct Tape::Impl {
   Impl() {
     for (int lane = 0; lane < kLanes; ++lane) {

@@ -14,6 +14,9 @@ namespace hearsay::backend::cuda {
 /// Throws RunFailed with CUDA's words and `what` was attempted, unless `status` is a success.
 void check(cudaError_t status, const char* what);
 
+/// How many blocks of such launches the current device has room for at the same time.
+int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes);
+
 /// A list of kernel launches that is captured once as a CUDA graph and replayed whenever the same
 /// list is recorded again: same kernels, grids and arguments. What changes from round to round
 /// (edges, weights, rates, counters, addresses of rows) is not an argument but stands on the page,

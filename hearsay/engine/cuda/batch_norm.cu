@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cassert>
 
-#include "hearsay/engine/cuda/batch_norm.cuh"
+#include "hearsay/backend/cuda/memory.h"
+#include "hearsay/engine/cuda/batch_norm_passes.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -16,7 +18,7 @@ class BatchNormStep final : public Step {
       : site_(site), normals_(peers() * channels()), slopes_(peers() * channels()) {
     with_width(site.precision, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 const ChannelGrid grid(*site_.x, W);
+                 const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
                  partials_ = Memory<float2>(grid.partials());
                  tickets_ = Memory<unsigned>(grid.tickets());
                });
@@ -30,29 +32,31 @@ class BatchNormStep final : public Step {
   void forward(Tape& tape, const Call& call) override {
     with_width(site_.precision, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 const ChannelGrid grid(*site_.x, W);
+                 const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
                  const auto* x = static_cast<const T*>(site_.x->data);
                  const T* residual =
                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
                  auto* y = static_cast<T*>(site_.y->data);
-                 if (call.training && site_.x->moments.parts != nullptr) {
-                   tape.launch(normalize_from_sums<T, W>, grid.blocks(), kChannelThreads,
-                               slab_bytes<Normal, W>(), grid, site_.x->moments, model(call), x,
-                               normals_.data(), residual, site_.relu, y);
-                   return;
-                 }
-                 if (call.training) {
+                 ReadNorm norm{.normals = normals_.data(),
+                               .relu = site_.relu,
+                               .pixels = grid.pixels,
+                               .model = model(call)};
+                 if (call.training) norm.moments = site_.x->moments;
+                 if (!call.training) {
+                   tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128,
+                               0, norm.model, grid.channels, normals_.data());
+                 } else if (norm.moments.parts == nullptr) {
                    tape.launch(
                        channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
-                       MomentFinish<T>{.x = x, .model = model(call), .normals = normals_.data()},
+                       MomentFinish<T>{.x = x, .model = norm.model, .normals = normals_.data()},
                        partials_.data(), tickets_.data());
-                 } else {
-                   tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128,
-                               0, model(call), grid.channels, normals_.data());
                  }
-                 tape.launch(normalize<T, W>, grid.blocks(), kChannelThreads, 0, grid, x,
-                             normals_.data(), residual, site_.relu, y);
+                 site_.y->read = norm;
+                 if (site_.y->is_read_raw()) return;
+                 const ChannelGrid pass = pass_grid<W>(norm.moments);
+                 tape.launch(normalize<T, W>, pass.blocks_and_keeper(), kPassThreads,
+                             channels() * sizeof(Normal), pass, norm, x, residual, y);
                });
   }
 
@@ -60,36 +64,29 @@ class BatchNormStep final : public Step {
     with_width(
         site_.precision, channels(),
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-          const ChannelGrid grid(*site_.x, W);
           const auto* x = static_cast<const T*>(site_.x->data);
+          const TileSums sums = site_.y->gradient_sums;
+          // Whoever made the sums took what relu stops from dy already.
+          const bool stopped = !site_.relu || sums.parts != nullptr;
           const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
                                       .y = static_cast<const T*>(site_.y->data),
-                                      .passes = !site_.relu      ? Passes::kAll
+                                      .passes = stopped          ? Passes::kAll
                                                 : site_.residual ? Passes::kPositive
                                                                  : Passes::kPositiveFromInput};
-          const bool to_x = site_.x->wants_gradient();
-          const bool to_residual = site_.residual && site_.residual->wants_gradient();
-          const Targets<T> to{
-              .dx = to_x ? static_cast<T*>(site_.x->gradient) : nullptr,
-              .residual = to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr,
-              .add = to_x && site_.x->adds(),
-              .add_residual = to_residual && site_.residual->adds()};
+          const Targets<T> to = targets<T>(stopped);
           const GradientFinish finish{
               .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()};
-          if (const TileSums sums = site_.y->gradient_sums; sums.parts != nullptr) {
-            // What relu stopped is gone from dy already.
-            tape.launch(pull_back_from_sums<T, W>, grid.blocks(), kChannelThreads,
-                        slab_bytes<Slope, W>(), grid, sums, finish, x,
-                        Through<T, W>{.dy = through.dy, .y = nullptr, .passes = Passes::kAll}, to);
-            return;
+          if (sums.parts == nullptr) {
+            const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
+            tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
+                        kChannelThreads, 0, grid,
+                        GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
+                        finish, partials_.data(), tickets_.data());
+            if (to.dx == nullptr && to.residual == nullptr) return;
           }
-          tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
-                      kChannelThreads, 0, grid,
-                      GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
-                      finish, partials_.data(), tickets_.data());
-          if (!to_x && !to_residual) return;
-          tape.launch(pull_back<T, W>, grid.blocks(), kChannelThreads, 0, grid, x, through,
-                      normals_.data(), slopes_.data(), to);
+          const ChannelGrid pass = pass_grid<W>(sums);
+          tape.launch(pull_back<T, W>, pass.blocks_and_keeper(), kPassThreads,
+                      slab_bytes<Tangent, W>(), pass, sums, finish, x, through, to);
         });
   }
 
@@ -98,15 +95,38 @@ class BatchNormStep final : public Step {
   std::size_t channels() const { return site_.x->shape.channels; }
   template <class Value, int W>
   std::size_t slab_bytes() const {
-    return std::min<std::size_t>(channels(), std::size_t{kChannelThreads} * W) * sizeof(Value);
+    return std::min<std::size_t>(channels(), std::size_t{kPassThreads} * W) * sizeof(Value);
   }
-  Model model(const Call& call) const {
+  template <int W>
+  ChannelGrid pass_grid(const TileSums& sums) const {
+    return ChannelGrid::of_pass(*site_.x, W, kPassThreads,
+                                kPassBlocks<W> * static_cast<unsigned>(site_.processors),
+                                sums.count);
+  }
+  /// Where gradients go. That of a residual which shares the array of dy (gradient_owners.h) is
+  /// there already, unless relu stops some of it; then it is put in the place of dy.
+  template <class T>
+  Targets<T> targets(bool stopped) const {
+    Targets<T> to{.dx = static_cast<T*>(site_.x->gradient)};
+    to.add = to.dx != nullptr && site_.x->adds();
+    if (site_.residual == nullptr || !site_.residual->wants_gradient()) return to;
+    to.residual = static_cast<T*>(site_.residual->gradient);
+    to.add_residual = site_.residual->adds();
+    if (to.residual != site_.y->gradient) return to;
+    assert(to.add_residual == 0);
+    if (stopped) to.residual = nullptr;
+    return to;
+  }
+  NormModel model(const Call& call) const {
     return {.parameters = call.parameters,
             .buffers = call.buffers,
             .new_buffers = call.new_buffers,
             .gradient = call.gradient,
             .momentum = call.momentum,
-            .places = site_.places};
+            .weight = site_.places.parameter[0],
+            .bias = site_.places.parameter[1],
+            .mean = site_.places.buffer[0],
+            .variance = site_.places.buffer[1]};
   }
 
   Site site_;

@@ -2,13 +2,13 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/channel_sums.h"
+#include "hearsay/engine/cuda/normalized.cuh"
+#include "hearsay/engine/cuda/read_norm.cuh"
 #include "hearsay/engine/cuda/step.h"
 
-/// The launches of batch norm: statistics and y = relu((x - mean) scale + bias + residual), then
-/// the sums of the gradient and what follows from them.
+/// What batch norm finds out of its input and its output's gradient: statistics, and the sums of
+/// the gradient. The passes that follow from them are in batch_norm_passes.cuh.
 namespace hearsay::engine::cuda::batch_norm {
-
-using model::BatchNorm;
 
 /// Those of W neighbouring channels.
 template <int W>
@@ -25,33 +25,6 @@ struct Normals {
 /// dx = scale g + slope (x - mean) + rest.
 struct alignas(8) Slope {
   float slope, rest;
-};
-
-/// Where a call keeps the peers' arrays, and this operation's places in them.
-struct Model {
-  const float* const* parameters;
-  const float* const* buffers;
-  float* const* new_buffers;
-  float* const* gradient;
-  const float* momentum;
-  Places places;
-
-  struct Affine {
-    float weight, bias;
-  };
-  __device__ Affine affine(unsigned peer, unsigned channel) const {
-    const float* own = parameters[peer];
-    return {own[places.parameter[0] + channel], own[places.parameter[1] + channel]};
-  }
-  __device__ static Normal normal(const Affine& affine, double mean, double variance) {
-    const float v = static_cast<float>(variance + BatchNorm::kEpsilon);
-    const float r = 1.0f / sqrtf(v);
-    return {
-        .mean = static_cast<float>(mean), .scale = affine.weight * r, .bias = affine.bias, .r = r};
-  }
-  __device__ Normal normal(unsigned peer, unsigned channel, double mean, double variance) const {
-    return normal(affine(peer, channel), mean, variance);
-  }
 };
 
 // ---- Statistics ----
@@ -82,34 +55,22 @@ struct MomentTerms {
   }
 };
 
-/// The running statistics go on with those of `count` values.
-__device__ inline void follow_moments(const Model& model, unsigned peer, unsigned channel,
-                                      double count, double mean, double variance) {
-  const double momentum = static_cast<double>(*model.momentum);
-  const auto follow = [&](std::size_t place, double value) {
-    float& running = model.new_buffers[peer][place + channel];
-    running = static_cast<float>((1 - momentum) * static_cast<double>(running) + momentum * value);
-  };
-  follow(model.places.buffer[0], mean);
-  follow(model.places.buffer[1], variance * count / fmax(count - 1, 1.0));
-}
-
 /// From the sums of x - shift and of its square over `count` values: what normalises the channel;
 /// the running statistics follow.
-__device__ inline void finish_moments(const Model& model, unsigned peer, unsigned channel,
+__device__ inline void finish_moments(const NormModel& model, unsigned peer, unsigned channel,
                                       double count, double shift, double sum, double square,
                                       Normal* normals) {
   const double apart = sum / count;
   const double variance = fmax(square / count - apart * apart, 0.0);
   const double mean = shift + apart;
-  *normals = model.normal(peer, channel, mean, variance);
+  *normals = normal_of(affine_of(model, peer, channel), mean, variance);
   follow_moments(model, peer, channel, count, mean, variance);
 }
 
 template <class T>
 struct MomentFinish {
   const T* x;
-  Model model;
+  NormModel model;
   Normal* normals;
 
   __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
@@ -121,71 +82,14 @@ struct MomentFinish {
 };
 
 /// In evaluation: from the running statistics.
-inline __global__ void read_statistics(Model model, unsigned channels, Normal* normals) {
+static __global__ void read_statistics(NormModel model, unsigned channels, Normal* normals) {
   backend::cuda::begin_launch();
   const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
   if (channel >= channels) return;
   const float* buffers = model.buffers[peer];
   normals[std::size_t{peer} * channels + channel] =
-      model.normal(peer, channel, static_cast<double>(buffers[model.places.buffer[0] + channel]),
-                   static_cast<double>(buffers[model.places.buffer[1] + channel]));
-}
-
-/// One block's pixels.
-template <class T, int W>
-__device__ void normalize_part(const ChannelGrid& grid, const ChannelPart<W>& part, const T* x,
-                               const Normals<W>& normal, const T* residual, bool relu, T* y) {
-#pragma unroll 4
-  for (unsigned p = part.begin; p < part.end; p += part.rows) {
-    const std::size_t at = part.at(grid, p);
-    float v[W], more[W] = {};
-    load(x + at, v);
-    if (residual != nullptr) load(residual + at, more);
-#pragma unroll
-    for (int k = 0; k < W; ++k) {
-      v[k] = fmaf(v[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias) + more[k];
-      if (relu && v[k] < 0) v[k] = 0;
-    }
-    store(v, y + at);
-  }
-}
-
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    normalize(ChannelGrid grid, const T* x, const Normal* normals, const T* residual, bool relu,
-              T* y) {
-  backend::cuda::begin_launch();
-  const ChannelPart<W> part(grid);
-  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
-  normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
-}
-
-/// The same where the sums of x and x^2 are there in parts: every block adds them up for itself,
-/// which takes less time than another launch; the first one of a peer keeps what comes of them.
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    normalize_from_sums(ChannelGrid grid, TileSums sums, Model model, const T* x, Normal* normals,
-                        const T* residual, bool relu, T* y) {
-  backend::cuda::begin_launch();
-  extern __shared__ __align__(16) Normal found[];  // one a channel of the slab
-  const ChannelPart<W> part(grid);
-  const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
-  const double part_of = 1.0 / grid.pixels;
-  const unsigned own = base + threadIdx.x;  // asked for early: it comes by way of two addresses
-  const Model::Affine affine = model.affine(peer, own < grid.channels ? own : 0);
-  finish_sums(
-      sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
-      grid.channels, base, part.lanes * W, [&](unsigned channel, double sum, double square) {
-        const double mean = sum * part_of;
-        const double variance = fmax(square * part_of - mean * mean, 0.0);
-        found[channel - base] = channel == own ? Model::normal(affine, mean, variance)
-                                               : model.normal(peer, channel, mean, variance);
-        if (blockIdx.x != 0) return;
-        normals[std::size_t{peer} * grid.channels + channel] = found[channel - base];
-        follow_moments(model, peer, channel, grid.pixels, mean, variance);
-      });
-  const Normals<W> normal(found + (part.first - base));
-  normalize_part<T, W>(grid, part, x, normal, residual, relu, y);
+      normal_of(affine_of(model, peer, channel), static_cast<double>(buffers[model.mean + channel]),
+                static_cast<double>(buffers[model.variance + channel]));
 }
 
 // ---- Backward ----
@@ -210,9 +114,7 @@ struct Through {
       load(y + at, out);
     } else {
 #pragma unroll
-      for (int k = 0; k < W; ++k) {
-        out[k] = fmaf(x[k] - normal.of[k].mean, normal.of[k].scale, normal.of[k].bias);
-      }
+      for (int k = 0; k < W; ++k) out[k] = normalized(x[k], normal.of[k]);
     }
 #pragma unroll
     for (int k = 0; k < W; ++k) g[k] = out[k] > 0 ? g[k] : 0.0f;
@@ -245,98 +147,28 @@ struct GradientTerms {
 /// With S1 = sum of g and S2 = sum of g (x - mean), over M values:
 ///   d weight = r S2,   d bias = S1,   dx = scale (g - S1 / M - (x - mean) r^2 S2 / M)
 struct GradientFinish {
-  Model model;
+  NormModel model;
   const Normal* normals;
   Slope* slopes;
 
   __device__ void operator()(unsigned peer, unsigned channel, const ChannelGrid& grid, double sum,
                              double product) const {
-    keep(peer, channel, sum, product, grid);
-    slopes[std::size_t{peer} * grid.channels + channel] = slope(peer, channel, sum, product, grid);
+    const std::size_t at = std::size_t{peer} * grid.channels + channel;
+    keep(peer, channel, normals[at], sum, product);
+    slopes[at] = slope(normals[at], sum, product, 1.0 / grid.pixels);
   }
-  __device__ Slope slope(unsigned peer, unsigned channel, double sum, double product,
-                         const ChannelGrid& grid) const {
-    const Normal& normal = normals[std::size_t{peer} * grid.channels + channel];
-    const double r = normal.r, scale = normal.scale;
-    return {.slope = static_cast<float>(-scale * r * r * product / grid.pixels),
-            .rest = static_cast<float>(-scale * sum / grid.pixels)};
+  /// part_of = 1 / M.
+  __device__ static Slope slope(const Normal& normal, double sum, double product, double part_of) {
+    const double r = normal.r, share = -part_of * static_cast<double>(normal.scale);
+    return {.slope = static_cast<float>(share * r * r * product),
+            .rest = static_cast<float>(share * sum)};
   }
-  __device__ void keep(unsigned peer, unsigned channel, double sum, double product,
-                       const ChannelGrid& grid) const {
-    const double r = normals[std::size_t{peer} * grid.channels + channel].r;
+  __device__ void keep(unsigned peer, unsigned channel, const Normal& normal, double sum,
+                       double product) const {
     float* gradient = model.gradient[peer];
-    gradient[model.places.parameter[0] + channel] = static_cast<float>(r * product);
-    gradient[model.places.parameter[1] + channel] = static_cast<float>(sum);
+    gradient[model.weight + channel] = static_cast<float>(static_cast<double>(normal.r) * product);
+    gradient[model.bias + channel] = static_cast<float>(sum);
   }
 };
-
-/// Where dx and the residual's gradient go, where wanted; the two may be one array, which then gets
-/// both.
-template <class T>
-struct Targets {
-  T* dx;
-  T* residual;
-  unsigned add, add_residual;
-};
-
-/// One block's pixels; slope[k] is of the thread's k-th channel.
-template <class T, int W>
-__device__ void pull_back_part(const ChannelGrid& grid, const ChannelPart<W>& part, const T* x,
-                               const Through<T, W>& through, const Normals<W>& normal,
-                               const Slope (&slope)[W], const Targets<T>& to) {
-#pragma unroll 2
-  for (unsigned p = part.begin; p < part.end; p += part.rows) {
-    const std::size_t at = part.at(grid, p);
-    float v[W], g[W];
-    load(x + at, v);
-    through.load_gradient(at, v, normal, g);
-    if (to.dx != nullptr) {
-#pragma unroll
-      for (int k = 0; k < W; ++k) {
-        v[k] = fmaf(normal.of[k].scale, g[k],
-                    fmaf(slope[k].slope, v[k] - normal.of[k].mean, slope[k].rest));
-      }
-      store_gradient(v, to.add != 0, to.dx + at);
-    }
-    if (to.residual != nullptr) store_gradient(g, to.add_residual != 0, to.residual + at);
-  }
-}
-
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    pull_back(ChannelGrid grid, const T* x, Through<T, W> through, const Normal* normals,
-              const Slope* slopes, Targets<T> to) {
-  backend::cuda::begin_launch();
-  const ChannelPart<W> part(grid);
-  const Normals<W> normal(normals, blockIdx.z, part.first, grid);
-  Slope slope[W];
-#pragma unroll
-  for (int k = 0; k < W; ++k) {
-    slope[k] = slopes[std::size_t{blockIdx.z} * grid.channels + part.first + k];
-  }
-  pull_back_part<T, W>(grid, part, x, through, normal, slope, to);
-}
-
-/// The same where the sums are there in parts, as in normalize_from_sums.
-template <class T, int W>
-__global__ void __launch_bounds__(kChannelThreads)
-    pull_back_from_sums(ChannelGrid grid, TileSums sums, GradientFinish finish, const T* x,
-                        Through<T, W> through, Targets<T> to) {
-  backend::cuda::begin_launch();
-  extern __shared__ __align__(16) Slope slopes[];  // one a channel of the slab
-  const ChannelPart<W> part(grid);
-  const unsigned peer = blockIdx.z, base = blockIdx.y * kChannelThreads * W;
-  finish_sums(sums.parts + peer * sums.count * grid.channels, static_cast<unsigned>(sums.count),
-              grid.channels, base, part.lanes * W,
-              [&](unsigned channel, double sum, double product) {
-                slopes[channel - base] = finish.slope(peer, channel, sum, product, grid);
-                if (blockIdx.x == 0) finish.keep(peer, channel, sum, product, grid);
-              });
-  const Normals<W> normal(finish.normals, peer, part.first, grid);
-  Slope slope[W];
-#pragma unroll
-  for (int k = 0; k < W; ++k) slope[k] = slopes[part.first - base + k];
-  pull_back_part<T, W>(grid, part, x, through, normal, slope, to);
-}
 
 }  // namespace hearsay::engine::cuda::batch_norm

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <algorithm>
-
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/backend/cuda/memory.h"
-#include "hearsay/engine/cuda/numbers.h"
-#include "hearsay/engine/cuda/tensor.h"
+#include "hearsay/engine/cuda/channel_grid.h"
+#include "hearsay/engine/cuda/sum_parts.cuh"
 
 /// Sums over the samples and pixels of each channel and peer, in one launch and in an order that
 /// depends on the sizes alone: every block sums a chunk of pixels, and the last to finish a peer's
@@ -13,88 +10,6 @@
 namespace hearsay::engine::cuda {
 
 constexpr unsigned kChannelThreads = 256;
-
-/// Who does what: block (chunk, slab, peer) has `chunk` pixels of kChannelThreads accesses.
-struct ChannelGrid {
-  ChannelGrid(const Tensor& tensor, int width)
-      : channels(static_cast<unsigned>(tensor.shape.channels)),
-        pixels(static_cast<unsigned>(tensor.batch * tensor.shape.pixels())),
-        peers(static_cast<unsigned>(tensor.peers)) {
-    // The chunks of a peer do not depend on how many others there are, so that its sums do not.
-    constexpr unsigned kMostChunks = 128;
-    constexpr unsigned kPixelsAThread = 4;  // fewer, and a block adds more than it reads
-    const unsigned accesses = channels / static_cast<unsigned>(width);
-    const unsigned rows = std::max(kChannelThreads / accesses, 1u);
-    slabs = blocks_for(accesses, kChannelThreads);
-    chunks = std::min(blocks_for(pixels, rows * kPixelsAThread), kMostChunks);
-    chunk = blocks_for(pixels, chunks);
-  }
-
-  dim3 blocks() const { return {chunks, slabs, peers}; }
-  std::size_t partials() const { return std::size_t{peers} * chunks * channels; }
-  std::size_t tickets() const { return std::size_t{peers} * slabs; }
-
-  unsigned channels, pixels, peers;  ///< pixels: of one peer's samples
-  unsigned slabs = 1, chunks = 1, chunk = 0;
-};
-
-/// The part of a thread: channels first .. first + W - 1 of every `rows`-th pixel of the chunk.
-template <int W>
-struct ChannelPart {
-  __device__ explicit ChannelPart(const ChannelGrid& grid)
-      : lanes(min(grid.channels / W - blockIdx.y * kChannelThreads, kChannelThreads)),
-        rows(kChannelThreads / lanes),
-        row(threadIdx.x / lanes),
-        lane(threadIdx.x % lanes),
-        first((blockIdx.y * kChannelThreads + lane) * W),
-        begin(blockIdx.x * grid.chunk + row),
-        end(row < rows ? min((blockIdx.x + 1) * grid.chunk, grid.pixels) : 0) {}
-
-  unsigned lanes, rows, row, lane, first, begin, end;
-
-  /// Where the first channel of pixel p lies.
-  __device__ std::size_t at(const ChannelGrid& grid, unsigned p) const {
-    return (std::size_t{blockIdx.z} * grid.pixels + p) * grid.channels + first;
-  }
-};
-
-/// Adds up the partial sums of one slab, [chunk][channel] from `partials` on for this peer, and
-/// calls finish(channel, sum of .x, sum of .y) for channels first .. first + count - 1. For all
-/// threads of a block; the sums may come from another kernel, in any chunks.
-template <class Finish>
-__device__ void finish_sums(const float2* partials, unsigned chunks, unsigned channels,
-                            unsigned first, unsigned count, const Finish& finish) {
-  __shared__ double2 shared[kChannelThreads];
-  const unsigned lanes = min(count, kChannelThreads), rows = kChannelThreads / lanes;
-  const unsigned lane = threadIdx.x % lanes, row = threadIdx.x / lanes;
-  for (unsigned base = 0; base < count; base += lanes) {
-    const unsigned channel = first + base + lane;
-    const bool there = base + lane < count;
-    double2 sum = make_double2(0, 0);
-    if (there && row < rows) {
-#pragma unroll 8
-      for (unsigned k = row; k < chunks; k += rows) {
-        const float2 part = __ldcg(partials + std::size_t{k} * channels + channel);
-        sum.x += static_cast<double>(part.x);
-        sum.y += static_cast<double>(part.y);
-      }
-    }
-    shared[threadIdx.x] = sum;
-    __syncthreads();
-    for (unsigned left = rows; left > 1;) {
-      const unsigned half = (left + 1) / 2;
-      if (row < left - half) {
-        const double2 other = shared[threadIdx.x + half * lanes];
-        shared[threadIdx.x].x += other.x;
-        shared[threadIdx.x].y += other.y;
-      }
-      __syncthreads();
-      left = half;
-    }
-    if (there && row == 0) finish(channel, shared[threadIdx.x].x, shared[threadIdx.x].y);
-    __syncthreads();
-  }
-}
 
 /// For every peer and channel the sums over its values of a pair of terms, to `finish`. A thread
 /// calls terms.begin(peer, first channel, grid) once, for what the terms of its W channels have in
@@ -106,6 +21,7 @@ __global__ void __launch_bounds__(kChannelThreads)
                  unsigned* tickets) {
   backend::cuda::begin_launch();
   __shared__ float2 shared[W][kChannelThreads];
+  __shared__ double2 sums[kChannelThreads];
   __shared__ bool last;
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z;
@@ -149,10 +65,9 @@ __global__ void __launch_bounds__(kChannelThreads)
   __syncthreads();
   if (!last) return;
   __threadfence();
-  finish_sums(own, grid.chunks, grid.channels, blockIdx.y * kChannelThreads * W, part.lanes * W,
-              [&](unsigned channel, double sum, double product) {
-                finish(peer, channel, grid, sum, product);
-              });
+  sum_parts<kChannelThreads>(
+      own, grid.chunks, grid.channels, part.base, part.width(), sums, PlainPair{},
+      [&](unsigned channel, double2 sum) { finish(peer, channel, grid, sum.x, sum.y); });
 }
 
 }  // namespace hearsay::engine::cuda

@@ -4,6 +4,7 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv_kernels.h"
+#include "hearsay/engine/cuda/image_map.h"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/weight_packer.h"
 
@@ -32,6 +33,8 @@ constexpr int kSideLanes = 2;  // for the gradients of weights, which nobody wai
 /// may depend on how many peers there are: kernels and splits are chosen for this many.
 constexpr int kUsualPeers = 4;
 
+constexpr int kWidestBox = 256;  // that the hardware copies at once
+
 int up(int n, int d) { return (n + d - 1) / d; }
 
 /// A kernel and the tiles it goes over a tensor in.
@@ -39,6 +42,7 @@ template <class Kernel>
 struct Choice {
   const Kernel* kernel = nullptr;
   ConvGeometry geometry;
+  bool resident = false;  ///< ConvLaunch
 };
 
 /// The forward kernel that wastes least: of the products it forms, counted with the channels and
@@ -46,21 +50,29 @@ struct Choice {
 Choice<ConvKernel> choose(const Site& site, ConvGeometry g, int entry_bytes) {
   Choice<ConvKernel> best;
   double least = 0;
+  const bool can_bulk = site.bulk_copies && g.kernel == 3 && g.dilation == 1;
   for (const ConvKernel& kernel : conv_kernels(site.precision)) {
     if (kernel.whole != (g.in_c * entry_bytes % 16 == 0)) continue;
     lay_tiles(g, kernel.pixels);
     const int chunks = up(g.in_c * entry_bytes, kernel.bytes);
-    if (kernel.shared_bytes(g, chunks) > site.shared_bytes) continue;
+    if (kernel.is_bulk() ? !can_bulk || g.in_c * entry_bytes % kernel.bytes != 0 ||
+                               std::max(g.patch_h, g.patch_w) > kWidestBox
+                         : best.kernel != nullptr && best.kernel->is_bulk()) {
+      continue;
+    }
+    const bool resident =
+        kernel.is_bulk() && kernel.shared_bytes(g, chunks, true) <= site.shared_bytes;
+    if (!resident && kernel.shared_bytes(g, chunks, false) > site.shared_bytes) continue;
     const double blocks = static_cast<double>(g.tiles) * up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
     // Bytes that a fragment's products need from shared memory fall with the size of the block.
     const double reads = 1.0 / kernel.pixels + 1.0 / kernel.out;
     // A chunk that is loaded while nothing is computed costs as much as this many products.
-    const double waits = chunks * (kernel.stages > 1 && chunks > 1 ? 40e3 : 60e3);
+    const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);
     const double cost = waves * (products + waits) * (1 + 16 * reads);
     if (best.kernel == nullptr || cost < least) {
-      best = {&kernel, g};
+      best = {&kernel, g, resident};
       least = cost;
     }
   }
@@ -113,6 +125,13 @@ class Direction {
     if (choice_.kernel == nullptr) return;
     const ConvGeometry& g = choice_.geometry;
     chunks_ = up(g.in_c * entry_, kernel().bytes);
+    shared_bytes_ = kernel().shared_bytes(g, chunks_, choice_.resident);
+    if (kernel().is_bulk()) {
+      tiles_at_once_ = std::max(
+          backend::cuda::blocks_at_once(reinterpret_cast<const void*>(kernel().bulk_3x3),
+                                        kernel().threads, static_cast<std::size_t>(shared_bytes_)),
+          1);
+    }
     groups_ = up(g.out_c, kernel().out);
     peer_bytes_ = static_cast<long>(groups_) * chunks_ * kernel().weight_bytes(g);
     packed_ = Memory<char>(site.x->peers * static_cast<std::size_t>(peer_bytes_));
@@ -137,6 +156,14 @@ class Direction {
 
   /// Whether a launch can sum up what it writes, for each channel.
   bool can_sum() const { return choice_.geometry.out_c % kernel().out == 0; }
+  /// Whether those can be moments: all tiles must be as large.
+  bool can_sum_moments() const {
+    const ConvGeometry& g = choice_.geometry;
+    return can_sum() && g.images % g.tile_i == 0 && g.out_h % g.tile_h == 0 &&
+           g.out_w % g.tile_w == 0;
+  }
+  /// Whether it can normalise what it reads.
+  bool can_normalize() const { return kernel().whole; }
 
   /// Lets `launch` do so; the sums stand where this says.
   TileSums sum(ConvLaunch& launch, std::size_t peers) {
@@ -148,25 +175,49 @@ class Direction {
     return {sums_.data(), static_cast<unsigned long>(g.tiles)};
   }
 
-  void launch(Tape& tape, ConvLaunch launch, std::size_t peers) const {
+  void launch(Tape& tape, ConvLaunch launch, std::size_t peers) {
     const ConvGeometry& g = choice_.geometry;
     launch.geometry = g;
     launch.weights = packed_.data();
     launch.weights_stride = peer_bytes_;
     launch.chunks = chunks_;
-    tape.launch(g.kernel == 3 ? kernel().launch_3x3 : kernel().launch,
-                dim3(static_cast<unsigned>(g.tiles), static_cast<unsigned>(groups_),
-                     static_cast<unsigned>(peers)),
-                static_cast<unsigned>(kernel().threads),
-                static_cast<std::size_t>(kernel().shared_bytes(g, chunks_)), launch);
+    launch.resident = choice_.resident;
+    const auto threads = static_cast<unsigned>(kernel().threads);
+    const auto shared = static_cast<std::size_t>(shared_bytes_);
+    dim3 grid(static_cast<unsigned>(g.tiles), static_cast<unsigned>(groups_),
+              static_cast<unsigned>(peers));
+    if (!kernel().is_bulk()) {
+      tape.launch(g.kernel == 3 ? kernel().launch_3x3 : kernel().launch, grid, threads, shared,
+                  launch);
+      return;
+    }
+    if (mapped_ != launch.x) {
+      mapped_ = launch.x;
+      map_ = make_image_map(launch.x, {.entry_bytes = entry_,
+                                       .images = g.images * static_cast<int>(peers),
+                                       .height = g.in_h,
+                                       .width = g.in_w,
+                                       .channels = g.in_c,
+                                       .box_images = g.tile_i,
+                                       .box_height = g.patch_h,
+                                       .box_width = g.patch_w,
+                                       .box_bytes = kernel().bytes,
+                                       .swizzled = true});
+    }
+    // As many blocks as there is room for at once; each takes its share of the tiles.
+    const int all = g.tiles * groups_ * static_cast<int>(peers);
+    grid.x = static_cast<unsigned>(up(g.tiles, up(all, tiles_at_once_)));
+    tape.launch(kernel().bulk_3x3, grid, threads, shared, map_, launch);
   }
 
  private:
   const ConvKernel& kernel() const { return *choice_.kernel; }
-
   int entry_;
   Choice<ConvKernel> choice_;
   int chunks_ = 1, groups_ = 1;
+  int shared_bytes_ = 0, tiles_at_once_ = 1;
+  const void* mapped_ = nullptr;
+  CUtensorMap map_{};
   long peer_bytes_ = 0;
   Memory<char> packed_;
   PackedWeights job_;
@@ -184,7 +235,6 @@ class Conv2dStep final : public Step {
     if (weights_.kernel == nullptr) return;
     const ConvGeometry& g = weights_.geometry;
     launch_.geometry = g;
-    launch_.x = site.x->data;
     launch_.slope = site.y->gradient;
     launch_.x_stride = static_cast<long>(site.x->per_peer());
     launch_.y_stride = static_cast<long>(site.y->per_peer());
@@ -208,7 +258,11 @@ class Conv2dStep final : public Step {
            (!site_.y->wants_gradient() || weights_.kernel != nullptr);
   }
 
-  void have_packed() const {
+  /// Registers what this step needs of others.
+  void settle() const {
+    if (forward_.can_normalize() && (!site_.y->wants_gradient() || weights_.kernel->whole)) {
+      site_.x->can_be_read_raw = true;
+    }
     forward_.have_packed(*site_.packer);
     if (backward_) backward_->have_packed(*site_.packer);
   }
@@ -216,6 +270,10 @@ class Conv2dStep final : public Step {
   void forward(Tape& tape, const Call& call) override {
     ConvLaunch launch;
     launch.x = site_.x->data;
+    if (site_.x->is_read_raw()) {
+      launch.x = site_.x->norm.x;
+      launch.read = site_.x->read;
+    }
     launch.y = site_.y->data;
     launch.x_stride = static_cast<long>(site_.x->per_peer());
     launch.y_stride = static_cast<long>(site_.y->per_peer());
@@ -226,7 +284,7 @@ class Conv2dStep final : public Step {
     }
     Tensor& y = *site_.y;
     y.moments = {};
-    if (call.training && y.wants_moments && forward_.can_sum()) {
+    if (call.training && y.wants_moments && forward_.can_sum_moments()) {
       y.moments = forward_.sum(launch, y.peers);
     }
     forward_.launch(tape, launch, y.peers);
@@ -239,6 +297,12 @@ class Conv2dStep final : public Step {
     tape.use(lane);
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const WeightKernel& kernel = *weights_.kernel;
+    launch_.x = site_.x->data;
+    if (site_.x->is_read_raw()) {
+      launch_.x = site_.x->norm.x;
+      launch_.normals = site_.x->norm.normals;
+      launch_.relu = site_.x->norm.relu;
+    }
     tape.launch(kernel.launch,
                 dim3(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers),
                 static_cast<unsigned>(kernel.threads),
@@ -259,7 +323,7 @@ class Conv2dStep final : public Step {
     launch.y = x.gradient;
     launch.x_stride = static_cast<long>(site_.y->per_peer());
     launch.y_stride = static_cast<long>(x.per_peer());
-    launch.add = x.adds();
+    launch.add = x.adds() ? x.gradient : nullptr;
     if (x.norm.x != nullptr && x.contributions == x.readers && backward_->can_sum()) {
       launch.norm_x = x.norm.x;
       launch.norm_y = x.norm.relu && x.norm.residual ? x.data : nullptr;
@@ -326,7 +390,7 @@ std::unique_ptr<Step> make_conv2d(const model::Conv2d& conv, const Site& site) {
   if (fits) {
     auto step = std::make_unique<Conv2dStep>(conv, site);
     if (step->possible()) {
-      step->have_packed();
+      step->settle();
       return step;
     }
   }

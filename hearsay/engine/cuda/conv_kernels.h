@@ -3,15 +3,17 @@
 #include <span>
 #include <type_traits>
 
+#include <cuda.h>
+
 #include "hearsay/backend/device.h"
 #include "hearsay/engine/cuda/conv_geometry.h"
-#include "hearsay/engine/cuda/tile_sums.h"
+#include "hearsay/engine/cuda/read_norm.h"
 
 /// The launches that a convolution consists of, and which kernels there are to choose from.
 namespace hearsay::engine::cuda {
 
-/// y = convolution of x with packed weights (weight_packer.h), for all peers: grid (tiles of a
-/// peer, groups of output channels, peers).
+/// y = convolution of x with packed weights (weight_packer.h), for all peers: grid (blocks that
+/// share the tiles of a peer, groups of output channels, peers).
 struct ConvLaunch {
   ConvGeometry geometry;
   const void* x = nullptr;
@@ -21,15 +23,17 @@ struct ConvLaunch {
   long weights_stride = 0;                   ///< bytes from peer to peer
   const float* const* parameters = nullptr;  ///< [peer], for the bias
   long bias = -1;                            ///< its offset, or -1
-  float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of y^2, or, where `norm` is
-                           ///< set, of g and of g (x - mean)
+  ReadNorm read{};                           ///< x is its input, to be normalised
+  const void* add = nullptr;                 ///< of y's shape, maybe y itself: added to the result
+  float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of (y - mean of the tile)^2
+                           ///< or, where `norm_x` is set, of g and of g (x - mean)
   const void* norm_x = nullptr;     ///< y is the gradient g of a norm's output: this is its input,
   const void* norm_y = nullptr;     ///< its output, where that does not follow from the input,
   const Normal* normals = nullptr;  ///< [peer][channel]; g is 0 where relu let nothing through
   int norm_relu = 0;
-  int chunks = 1;  ///< of channels
   int relu = 0;
-  int add = 0;  ///< to what y holds
+  int chunks = 1;    ///< of channels
+  int resident = 0;  ///< all chunks of weights have room, and come once a block (bulk kernels)
 };
 static_assert(std::has_unique_object_representations_v<ConvLaunch>);  // as the tape compares bytes
 
@@ -39,30 +43,39 @@ struct WeightLaunch {
   const void* x = nullptr;
   const void* slope = nullptr;  ///< with respect to y
   long x_stride = 0, y_stride = 0;
-  float* partial = nullptr;  ///< [peer][split][group][warp][fragment][lane][4]
-  float* bias = nullptr;     ///< [peer][split][out_c], or null
-  int splits = 1;            ///< groups of tiles
+  const Normal* normals = nullptr;  ///< [peer][channel] of the norm that x is the input of, or null
+  float* partial = nullptr;         ///< [peer][split][group][warp][fragment][lane][4]
+  float* bias = nullptr;            ///< [peer][split][out_c], or null
+  int splits = 1;                   ///< groups of tiles
   int in_groups = 1, tap_groups = 1;
-  int unused = 0;
+  int relu = 0;  ///< after the norm
 };
 static_assert(std::has_unique_object_representations_v<WeightLaunch>);
 
 inline constexpr int kAddThreads = 256;
 
-/// One way to compute a convolution: a block makes `pixels` x `out` values, reading `bytes` of
-/// channels at a time.
+/// Room for a patch that the hardware copies: a multiple of what its permutation repeats after.
+constexpr int bulk_room(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+
+/// One way to compute a convolution: a block makes tiles of `pixels` x `out` values, reading
+/// `bytes` of channels at a time.
 struct ConvKernel {
-  void (*launch)(ConvLaunch);
-  void (*launch_3x3)(ConvLaunch);  ///< the same, for kernels of 3 x 3
-  int threads, pixels, out, bytes, pitch, stages;
+  void (*launch)(ConvLaunch) = nullptr;
+  void (*launch_3x3)(ConvLaunch) = nullptr;  ///< the same, for kernels of 3 x 3
+  void (*bulk_3x3)(CUtensorMap,
+                   ConvLaunch) = nullptr;  ///< or this, for input of whole chunks (sm_90 on)
+  int threads, pixels, out, bytes, pitch, stages, partial;
   bool whole;  ///< the channels must fill pieces of 16 bytes
 
+  bool is_bulk() const { return bulk_3x3 != nullptr; }
   int weight_bytes(const ConvGeometry& g) const { return g.taps * out * pitch; }
-  int shared_bytes(const ConvGeometry& g, int chunks) const {
-    const int stage = weight_bytes(g) + g.patch_positions() * pitch;
-    const int sums = threads / 32 * out * 8;
-    const int all = (chunks > 1 ? stages : 1) * stage;
-    return all > sums ? all : sums;
+  int shared_bytes(const ConvGeometry& g, int chunks, bool resident) const {
+    const int others = partial * 8 + (out + g.in_c) * static_cast<int>(sizeof(Normal)) + stages * 8;
+    if (!is_bulk()) {
+      return (chunks > 1 ? stages : 1) * (weight_bytes(g) + g.patch_positions() * pitch) + others;
+    }
+    return (resident ? chunks : stages) * weight_bytes(g) +
+           stages * bulk_room(g.patch_positions() * bytes) + others;
   }
 };
 

@@ -1,24 +1,37 @@
 #pragma once
 
+#include "hearsay/engine/cuda/conv_bulk.cuh"
 #include "hearsay/engine/cuda/conv_patch.cuh"
 #include "hearsay/engine/cuda/conv_weights.cuh"
 
 namespace hearsay::engine::cuda {
 
-template <class Math, class Shape, bool kWhole>
-constexpr ConvKernel conv_kernel() {
-  return {.launch = convolve<Math, Shape, 0, kWhole>,
-          .launch_3x3 = convolve < Math,
-          Shape,
-          kWhole ? 3 : 0,
-          kWhole >,
-          .threads = Shape::kThreads,
+template <class Shape>
+constexpr ConvKernel describe() {
+  return {.threads = Shape::kThreads,
           .pixels = Shape::kPixels,
           .out = Shape::kOut,
           .bytes = Shape::kBytes,
           .pitch = Shape::kPitch,
           .stages = Shape::kStages,
-          .whole = kWhole};
+          .partial = Shape::kPartial,
+          .whole = true};
+}
+
+template <class Math, class Shape, bool kWhole>
+constexpr ConvKernel conv_kernel() {
+  ConvKernel kernel = describe<Shape>();
+  kernel.launch = convolve<Math, Shape, 0, kWhole>;
+  kernel.launch_3x3 = convolve < Math, Shape, kWhole ? 3 : 0, kWhole > ;
+  kernel.whole = kWhole;
+  return kernel;
+}
+
+template <class Math, class Shape>
+constexpr ConvKernel bulk_kernel() {
+  ConvKernel kernel = describe<Shape>();
+  kernel.bulk_3x3 = convolve_bulk<Math, Shape>;
+  return kernel;
 }
 
 template <class Math, class Shape, bool kWhole>
@@ -42,12 +55,16 @@ constexpr WeightKernel weight_kernel() {
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages
+    bulk_kernel<Math, ConvShape<8, 1, 2, 2, 32, 2>>(),
+    bulk_kernel<Math, ConvShape<8, 1, 2, 2, 64, 2>>(),
+    bulk_kernel<Math, ConvShape<4, 2, 2, 2, 64, 2>>(),
+    bulk_kernel<Math, ConvShape<4, 2, 2, 2, 128, 2>>(),
+    bulk_kernel<Math, ConvShape<4, 2, 1, 4, 128, 2>>(),
+    bulk_kernel<Math, ConvShape<4, 2, 2, 4, 64, 3>>(),
+    bulk_kernel<Math, ConvShape<4, 2, 1, 2, 64, 4>>(),
     conv_kernel<Math, ConvShape<4, 1, 4, 2, 32, 1>, true>(),
     conv_kernel<Math, ConvShape<4, 1, 4, 2, 64, 1>, true>(),
     conv_kernel<Math, ConvShape<4, 1, 2, 4, 64, 2>, true>(),
-    conv_kernel<Math, ConvShape<4, 1, 2, 4, 128, 1>, true>(),
-    conv_kernel<Math, ConvShape<4, 1, 1, 4, 64, 2>, true>(),
-    conv_kernel<Math, ConvShape<4, 2, 1, 4, 128, 1>, true>(),
     conv_kernel<Math, ConvShape<4, 2, 2, 4, 64, 1>, true>(),
     conv_kernel<Math, ConvShape<4, 1, 4, 2, 32, 1>, false>(),
     conv_kernel<Math, ConvShape<4, 1, 1, 4, 32, 1>, false>(),

@@ -144,7 +144,7 @@ template <class Math, class Shape, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
-  extern __shared__ __align__(16) char shared[];
+  extern __shared__ __align__(1024) char shared[];  // as kernels of one file must agree
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, split = blockIdx.y;
   const int tap_group = blockIdx.x % p.tap_groups;
@@ -196,10 +196,15 @@ __global__ void __launch_bounds__(Shape::kThreads) correlate(WeightLaunch p) {
   if (begin < end) ask(begin);
   for (int tile = begin; tile < end; ++tile) {
     wait_for_copies();
+    char* slopes = stages + (tile - begin) % 2 * stage_bytes;
+    char* patch = slopes + Shape::kPixels * Shape::kOutPitch;
+    if (p.normals != nullptr) {
+      normalize_window<Math, Shape::kThreads, Shape::kIn* static_cast<int>(sizeof(Entry))>(
+          x, patch_window(g, tile_origin(g, tile)), first_in, patch, Shape::kInPitch,
+          p.normals + static_cast<long>(peer) * g.in_c, p.relu != 0);
+    }
     __syncthreads();
     if (tile + 1 < end) ask(tile + 1);
-    const char* slopes = stages + (tile - begin) % 2 * stage_bytes;
-    const char* patch = slopes + Shape::kPixels * Shape::kOutPitch;
     if (sums_bias && threadIdx.x < Shape::kOut) {
       for (int pixel = 0; pixel < Shape::kPixels; ++pixel) {
         bias_sum += to_float(

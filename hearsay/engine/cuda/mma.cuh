@@ -76,9 +76,13 @@ struct Fp32 {
                                   std::uint32_t b1) {
     const std::uint32_t big[4] = {high(a[0]), high(a[1]), high(a[2]), high(a[3])};
     const std::uint32_t small[4] = {low(a[0]), low(a[1]), low(a[2]), low(a[3])};
-    multiply_tf32(c, small, high(b0), high(b1));
-    multiply_tf32(c, big, low(b0), low(b1));
-    multiply_tf32(c, big, high(b0), high(b1));
+    // The tensor core cuts sums off where floats are rounded, so long sums are made outside.
+    float product[4] = {};
+    multiply_tf32(product, small, high(b0), high(b1));
+    multiply_tf32(product, big, low(b0), low(b1));
+    multiply_tf32(product, big, high(b0), high(b1));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) c[i] += product[i];
   }
 };
 

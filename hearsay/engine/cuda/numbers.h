@@ -40,18 +40,28 @@ __device__ T from_float(float x) {
 template <class T>
 constexpr int kWide = static_cast<int>(16 / sizeof(T));
 
-/// W neighbouring entries in one access; W > 1 is kWide<T>, and `from` a multiple of 16 bytes.
+/// W neighbouring entries as they are stored, in one access: W > 1 is kWide<T>, and `from` a
+/// multiple of 16 bytes.
+template <class T, int W>
+struct Entries {
+  static_assert(W == 1 || W == kWide<T>);
+  std::conditional_t<W == 1, T, uint4> raw;
+};
+template <int W, class T>
+__device__ Entries<T, W> load_entries(const T* from) {
+  return {*reinterpret_cast<const decltype(Entries<T, W>::raw)*>(from)};
+}
+template <int W, class T>
+__device__ void unpack(const Entries<T, W>& entries, float (&to)[W]) {
+  const T* each = reinterpret_cast<const T*>(&entries.raw);
+#pragma unroll
+  for (int k = 0; k < W; ++k) to[k] = to_float(each[k]);
+}
+
+/// The same as floats.
 template <int W, class T>
 __device__ void load(const T* from, float (&to)[W]) {
-  if constexpr (W == 1) {
-    to[0] = to_float(*from);
-  } else {
-    static_assert(W == kWide<T>);
-    const uint4 raw = *reinterpret_cast<const uint4*>(from);
-    const T* entries = reinterpret_cast<const T*>(&raw);
-#pragma unroll
-    for (int k = 0; k < W; ++k) to[k] = to_float(entries[k]);
-  }
+  unpack<W, T>(load_entries<W>(from), to);
 }
 
 template <int W, class T>

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/engine/cuda/cross_entropy.h"
+#include "hearsay/engine/gradient_owners.h"
 
 namespace hearsay::engine::cuda {
 
@@ -43,10 +44,17 @@ Plan::Plan(const Network& network, std::size_t peers, std::size_t batch, Use use
     return static_cast<void*>(memory_.emplace_back(size * entry_bytes(context.precision)).data());
   };
   tensors_.front().data = allocate(tensors_.front().size());
-  for (const Fused& step : fuse(network)) {
-    Tensor& made = tensors_[step.output];
-    made.data = allocate(made.size());
-    if (use == Use::kTraining) made.gradient = allocate(made.size());
+  const std::vector<Fused> steps = fuse(network);
+  if (use == Use::kTraining) {
+    const std::vector<model::Value> owners = gradient_owners(network, steps);
+    for (std::size_t k = steps.size(); k-- > 0;) {  // an owner is made after those it has room for
+      const model::Value made = steps[k].output, owner = owners[made];
+      tensors_[made].gradient =
+          owner == made ? allocate(tensors_[made].size()) : tensors_[owner].gradient;
+    }
+  }
+  for (const Fused& step : steps) {
+    tensors_[step.output].data = allocate(tensors_[step.output].size());
     add_step(network, step);
   }
   logits_ = &tensors_.back();
@@ -62,6 +70,7 @@ void Plan::add_step(const Network& network, const Fused& fused) {
             .precision = context_.precision,
             .processors = context_.processors,
             .shared_bytes = context_.shared_bytes,
+            .bulk_copies = context_.bulk_copies,
             .packer = &packer_};
   for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
     site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;
@@ -112,9 +121,12 @@ void Plan::observe(std::span<const float* const> parameters, std::span<float* co
 }
 
 std::size_t Plan::bytes_a_sample(const Network& network, Use use, Precision precision) {
+  const std::vector<Fused> steps = fuse(network);
+  const std::vector<model::Value> owners = gradient_owners(network, steps);
   std::size_t entries = network.shape(network.input()).size();
-  for (const Fused& step : fuse(network)) {
-    entries += (use == Use::kTraining ? 2 : 1) * network.shape(step.output).size();
+  for (const Fused& step : steps) {
+    const bool has_gradient = use == Use::kTraining && owners[step.output] == step.output;
+    entries += (has_gradient ? 2 : 1) * network.shape(step.output).size();
   }
   return entries * entry_bytes(precision);
 }

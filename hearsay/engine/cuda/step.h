@@ -56,6 +56,7 @@ struct Site {
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
   int shared_bytes = 0;            ///< the most that a block can have
+  bool bulk_copies = false;        ///< the hardware copies tensors by itself
   WeightPacker* packer = nullptr;  ///< packs before the first step
 };
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "hearsay/engine/cuda/tile_sums.h"
+#include "hearsay/engine/cuda/read_norm.h"
 #include "hearsay/model/operation.h"
 
 namespace hearsay::engine::cuda {
@@ -16,18 +16,26 @@ struct Tensor {
   std::size_t peers = 0;
   std::size_t batch = 0;
   void* data = nullptr;
-  void* gradient = nullptr;    ///< null for the images
-  int readers = 0;             ///< steps that read it
-  int contributions = 0;       ///< readers that wrote a gradient in this backward pass
-  bool wants_moments = false;  ///< its reader is a batch norm
-  TileSums moments{};          ///< of the values and their squares, in this forward pass
-  NormOfOutput norm{};         ///< who made it
-  TileSums gradient_sums{};    ///< of the whole gradient g and of g (x - mean) of `norm`, if set
+  void* gradient = nullptr;      ///< null for the images; may be shared (gradient_owners.h)
+  int readers = 0;               ///< steps that read it
+  int contributions = 0;         ///< readers that wrote a gradient in this backward pass
+  bool wants_moments = false;    ///< its reader is a batch norm
+  TileSums moments{};            ///< of its values, in this forward pass
+  NormOfOutput norm{};           ///< who made it
+  TileSums gradient_sums{};      ///< of the whole gradient g and of g (x - mean) of `norm`, if set
+  bool can_be_read_raw = false;  ///< a reader can make it itself from the input of `norm`
+  ReadNorm read{};               ///< what it then needs, in this forward pass
 
   std::size_t per_peer() const { return batch * shape.size(); }
   std::size_t size() const { return peers * per_peer(); }
   std::size_t pixels() const { return peers * batch * shape.pixels(); }
   bool wants_gradient() const { return gradient != nullptr; }
+
+  /// Whether it never stands in `data`: its one reader makes it from what its maker, a batch norm,
+  /// has read.
+  bool is_read_raw() const {
+    return can_be_read_raw && readers == 1 && norm.x != nullptr && !norm.residual;
+  }
 
   /// Whether the next reader must add its gradient to what is there, rather than overwrite.
   bool adds() { return contributions++ > 0; }

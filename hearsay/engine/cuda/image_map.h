@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+#include <cuda.h>
+
+namespace hearsay::engine::cuda {
+
+/// How the copying hardware (bulk.cuh) finds boxes of a tensor of images in device memory, its
+/// channels being the fastest index.
+struct ImageBox {
+  int entry_bytes;  ///< 4: floats, 2: bfloat16
+  int images, height, width, channels;
+  int box_images, box_height, box_width, box_bytes;  ///< box_bytes: of channels, 32, 64 or 128
+  bool swizzled;  ///< as conv_bulk.cuh reads it, rather than side by side
+};
+CUtensorMap make_image_map(const void* data, const ImageBox& box);
+
+}  // namespace hearsay::engine::cuda
