@@ -22,7 +22,10 @@ class Base : public Algorithm {
 
   backend::ConstBlock point() const override { return x_; }
   backend::ConstBlock numerator() const override { return x_; }
-  void step(backend::Block direction) override { kernels_.axpy(-round_.lr, direction, x_); }
+  void step(backend::Block direction) override {
+    kernels_.axpy(-round_.lr, direction, x_);
+    kernels_.discard(direction);
+  }
   void emit(Outbox& outbox) override { outbox.send_all(x_); }
   void mix(const Exchange& exchange) override {
     kernels_.mix(exchange.mixing(), exchange.vectors[0], x_);

@@ -124,6 +124,11 @@ class Kernels {
   virtual void copy(ConstBlock x, Block y) = 0;                     ///< y = x
   virtual void axpy(float a, ConstBlock x, Block y) = 0;            ///< y += a x
   virtual void axpby(float a, ConstBlock x, float b, Block y) = 0;  ///< y = a x + b y
+
+  /// Nobody reads what y holds before writing it again: it may become anything, and a device that
+  /// has not yet stored it need not.
+  virtual void discard(Block /*y*/) {}
+
   virtual void clip_rows(double most, Block y) = 0;  ///< y_i *= min(1, most / |y_i|), NaN stays
   virtual void divide_rows(ConstBlock x, std::span<const double> u,
                            Block z) = 0;  ///< z_i = x_i / u_i

@@ -236,6 +236,31 @@ TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
   twins.expect_equal();
 }
 
+/// Formulas read what is discarded later, and write it again.
+TEST_P(ChainTest, WhatIsDiscardedIsStillReadByTheFormulasBefore) {
+  const std::size_t rows = GetParam().rows, dim = GetParam().dim;
+  const Array g = kernels_->allocate(rows, dim), x = kernels_->allocate(rows, dim);
+  const auto expect = [&](const Array& array, float value) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      ASSERT_EQ(download(*kernels_, array.row(i)), std::vector<float>(dim, value));
+    }
+  };
+  for (const bool rewritten : {false, true}) {
+    kernels_->fill(1.0f, x);
+    kernels_->fill(3.0f, g);
+    kernels_->axpy(2.0f, g, x);
+    kernels_->discard(g);
+    if (rewritten) kernels_->fill(5.0f, g);
+    expect(x, 7.0f);
+    expect(g, rewritten ? 5.0f : 0.0f);  // it was never stored
+  }
+  kernels_->fill(4.0f, g);
+  kernels_->submit();
+  kernels_->discard(g);  // too late, and harmless
+  kernels_->fill(14.0f, x);
+  expect(x, 14.0f);
+}
+
 /// What is held back happens before anything that may read it, on whatever lane.
 TEST_P(ChainTest, LanesAndOtherKernelsFindWhatWasAskedBefore) {
   const std::size_t rows = GetParam().rows;

@@ -127,6 +127,37 @@ TEST_F(TapeTest, LanesForkAndJoin) {
   EXPECT_EQ(values(a)[50], 600.0f);
 }
 
+/// Whatever comes next: a launch, a lane, a submission.
+TEST_F(TapeTest, WhatIsPostponedComesBeforeAnythingElseAndOnce) {
+  Tape tape;
+  const Memory<float> a(100), sum(100);
+  int calls = 0;
+  const auto postpone = [&] {
+    tape.postpone([&] {
+      ++calls;
+      tape.launch(count_slowly, 1, 128, 512, a.data(), 100u);
+    });
+  };
+  for (const bool on_a_lane : {false, true}) {
+    postpone();
+    if (on_a_lane) {
+      tape.fork(1);
+      tape.use(1);
+    }
+    tape.launch(add, 1, 128, 0, a.data(), a.data(), sum.data(), 100u);
+    tape.synchronize();
+    EXPECT_EQ(values(sum)[50], 300.0f) << on_a_lane;
+    tape.launch(add, 1, 128, 0, sum.data(), sum.data(), a.data(), 100u);
+  }
+  EXPECT_EQ(calls, 2);
+  const std::size_t launches = tape.launches();
+  postpone();
+  EXPECT_EQ(tape.launches(), launches);
+  tape.synchronize();
+  EXPECT_EQ(tape.launches(), launches + 1);
+  EXPECT_EQ(values(a)[50], 150.0f);
+}
+
 /// Without being asked for, 48 KB are all that a block has, what its kernel declares included.
 TEST_F(TapeTest, GivesLaunchesTheSharedMemoryTheyNeed) {
   Tape tape, other;

@@ -271,6 +271,12 @@ void Chain::axpby(float a, ConstBlock x, float b, Block y) {
   add({Kind::kBlend, x.data, y.data, y.rows, y.dim, {a, b}});
 }
 
+void Chain::discard(Block y) {
+  if (y.rows != pending_->rows || y.dim != pending_->program.dim) return;
+  const std::size_t number = pending_->find(y.data);
+  if (number < pending_->arrays) pending_->program.stores &= ~(1u << number);
+}
+
 void Chain::squared_norms(ConstBlock x, const Scratch& scratch, double* out) {
   add({Kind::kSquare, x.data, x.data, x.rows, x.dim, {0, 0}});
   pending_->program.scratch = scratch;

@@ -33,6 +33,9 @@ class Chain {
   void copy(ConstBlock x, Block y);                     ///< y = x
   void axpby(float a, ConstBlock x, float b, Block y);  ///< y = a x + b y, b y rounded first
 
+  /// y is not written after all, if that is still postponed.
+  void discard(Block y);
+
   /// Blocks of threads that a row of `dim` entries is shared among.
   static std::size_t pieces(std::size_t dim);
 

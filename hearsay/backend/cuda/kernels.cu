@@ -123,6 +123,8 @@ class CudaKernels final : public Kernels {
     if (y.size() > 0) chain_.axpby(a, x, b, y);
   }
 
+  void discard(Block y) override { chain_.discard(y); }
+
   void clip_rows(double most, Block y) override {
     if (y.size() == 0) return;
     double* squares = sums_of(y.rows);

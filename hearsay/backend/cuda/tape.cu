@@ -282,7 +282,14 @@ std::size_t Tape::launches() const { return impl_->launches; }
 void Tape::postpone(std::function<void()> record) { impl_->postponed = std::move(record); }
 
 void Tape::settle() {
-  if (const auto record = std::exchange(impl_->postponed, nullptr)) record();
+  const auto record = std::exchange(impl_->postponed, nullptr);
+  if (!record) return;
+  try {
+    record();
+  } catch (...) {
+    impl_->start_over();  // a list without these launches is of no use
+    throw;
+  }
 }
 
 const void* Tape::put_bytes(const void* values, std::size_t bytes) {
