@@ -37,7 +37,7 @@ class BatchNormStep final : public Step {
                  const T* residual =
                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr;
                  auto* y = static_cast<T*>(site_.y->data);
-                 ReadNorm norm{.normals = normals_.data(),
+                 NormPass norm{.normals = normals_.data(),
                                .relu = site_.relu,
                                .pixels = grid.pixels,
                                .model = model(call)};

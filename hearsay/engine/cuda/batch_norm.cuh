@@ -3,7 +3,7 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/channel_sums.h"
 #include "hearsay/engine/cuda/normalized.cuh"
-#include "hearsay/engine/cuda/read_norm.cuh"
+#include "hearsay/engine/cuda/normals.cuh"
 #include "hearsay/engine/cuda/step.h"
 
 /// What batch norm finds out of its input and its output's gradient: statistics, and the sums of

@@ -30,7 +30,7 @@ __device__ void for_pixels(const ChannelGrid& grid, const ChannelPart<W>& part, 
 
 template <class T, int W>
 __global__ void __launch_bounds__(kPassThreads, kPassBlocks<W>)
-    normalize(ChannelGrid grid, ReadNorm norm, const T* x, const T* residual, T* y) {
+    normalize(ChannelGrid grid, NormPass norm, const T* x, const T* residual, T* y) {
   backend::cuda::begin_launch();
   __shared__ double2 scratch[kPassThreads];
   extern __shared__ __align__(16) Normal found[];  // one a channel

@@ -244,14 +244,19 @@ class Conv2dStep final : public Step {
     launch_.in_groups = up(g.in_c, weights_.kernel->in);
     launch_.tap_groups = up(g.taps, weights_.kernel->taps);
     groups_ = up(g.out_c, weights_.kernel->out) * launch_.in_groups * launch_.tap_groups;
-    launch_.splits = std::clamp(2 * site.processors / (groups_ * kUsualPeers), 1, g.tiles);
+    // Parts of many weights take longer to write and to add than processors take that wait.
+    constexpr int kFewFloats = 16 * 16 * 9;
+    const int blocks = (weights_.kernel->floats() <= kFewFloats ? 2 : 1) * site.processors;
+    launch_.splits = std::clamp(blocks / (groups_ * kUsualPeers), 1, g.tiles);
     partial_ = Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * groups_) *
                              static_cast<std::size_t>(weights_.kernel->floats()));
     launch_.partial = partial_.data();
+    launch_.weight_at = static_cast<long>(site.places.parameter[0]);
     if (conv.bias) {
       bias_parts_ =
           Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
       launch_.bias = bias_parts_.data();
+      launch_.bias_at = static_cast<long>(site.places.parameter[1]);
     }
   }
 
@@ -293,6 +298,7 @@ class Conv2dStep final : public Step {
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const WeightKernel& kernel = *weights_.kernel;
     launch_.x = site_.x->data;
+    launch_.gradient = call.gradient;
     const dim3 grid(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers);
     const auto threads = static_cast<unsigned>(kernel.threads);
     if (bulk_) {
@@ -304,14 +310,14 @@ class Conv2dStep final : public Step {
       tape.launch(kernel.launch, grid, threads,
                   static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
     }
-    constexpr int kManySplits = 4;
-    const bool many = launch_.splits > kManySplits;
-    tape.launch(many ? kernel.add_many : kernel.add,
-                dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
-                     static_cast<unsigned>(groups_), peers),
-                kAddThreads, 0, launch_, call.gradient,
-                static_cast<long>(site_.places.parameter[0]),
-                bias_ ? static_cast<long>(site_.places.parameter[1]) : -1);
+    if (launch_.splits > 1 || !kernel.direct) {
+      constexpr int kManySplits = 4;
+      const bool many = launch_.splits > kManySplits;
+      tape.launch(many ? kernel.add_many : kernel.add,
+                  dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
+                       static_cast<unsigned>(groups_), peers),
+                  kAddThreads, 0, launch_);
+    }
     tape.use(0);
     if (!backward_) return;
     ConvLaunch launch;

@@ -42,9 +42,11 @@ struct WeightLaunch {
   const void* x = nullptr;
   const void* slope = nullptr;  ///< with respect to y
   long x_stride = 0, y_stride = 0;
-  float* partial = nullptr;  ///< [peer][split][group][warp][fragment][lane][4]
-  float* bias = nullptr;     ///< [peer][split][out_c], or null
-  int splits = 1;            ///< groups of tiles
+  float* partial = nullptr;          ///< [peer][split][group][warp][fragment][lane][4]
+  float* bias = nullptr;             ///< [peer][split][out_c], or null
+  float* const* gradient = nullptr;  ///< [peer]: where the sums go in the end,
+  long weight_at = 0, bias_at = 0;   ///< from here on
+  int splits = 1;  ///< groups of tiles; if there is one, the parts may go there at once
   int in_groups = 1, tap_groups = 1;
   int unused = 0;
 };
@@ -88,11 +90,11 @@ struct ConvKernel {
 struct WeightKernel {
   void (*launch)(WeightLaunch);
   void (*bulk)(CUtensorMap slope, CUtensorMap x, WeightLaunch);  ///< or null; channels in sixteens
-  void (*add)(WeightLaunch, float* const*, long, long);          ///< grid (shares, groups, peers)
-  void (*add_many)(WeightLaunch, float* const*, long,
-                   long);  ///< grid (floats / 128, groups, peers)
+  void (*add)(WeightLaunch);                                     ///< grid (shares, groups, peers)
+  void (*add_many)(WeightLaunch);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
-  int shares;  ///< of a group's weights, one a warp
+  int shares;   ///< of a group's weights, one a warp
+  bool direct;  ///< one split needs no `add`
   int out_pitch, in_pitch, sum_bytes;
   int box_bytes;  ///< of 16 channels
   bool whole;

@@ -56,9 +56,10 @@ constexpr WeightKernel weight_kernel() {
                       .in = Shape::kIn,
                       .taps = Shape::kTaps,
                       .shares = Shape::kWarpsOut * Shape::kWarpsIn,
+                      .direct = Shape::kWarpsK == 1,
                       .out_pitch = Shape::kOutPitch,
                       .in_pitch = Shape::kInPitch,
-                      .sum_bytes = Shape::kWarpsK == 1 ? 0 : Shape::kWarpsK * Shape::kFloats * 4,
+                      .sum_bytes = Shape::kWarpsK * Shape::kFloats * 4,
                       .box_bytes = 16 * static_cast<int>(sizeof(typename Math::Entry)),
                       .whole = kWhole};
   if constexpr (kWhole) kernel.bulk = correlate_bulk<Math, Shape>;
@@ -69,11 +70,10 @@ constexpr WeightKernel weight_kernel() {
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
-    bulk_3x3<Math, ConvShape<8, 1, 2, 2, 32, 2, 2>>(),
-    bulk_3x3<Math, ConvShape<8, 1, 2, 2, 64, 2, 2>>(),
-    bulk_3x3<Math, ConvShape<4, 2, 2, 2, 64, 2, 2>>(),
-    bulk_3x3<Math, ConvShape<4, 2, 2, 2, 128, 2, 2>>(),
-    bulk_3x3<Math, ConvShape<4, 2, 1, 4, 128, 2, 1>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
     bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1>>(),
     bulk_3x3<Math, ConvShape<4, 2, 1, 2, 64, 4, 1>>(),
     conv_3x3<Math, ConvShape<4, 1, 4, 2, 32, 1, 3>>(),
@@ -90,7 +90,6 @@ inline constexpr WeightKernel kWeightKernels[] = {
     // warps by output channels, by input channels, by pixels; fragments of 16 and 8; taps; pixels
     weight_kernel<Math, WeightShape<Math, 1, 1, 8, 1, 2, 9, 128>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 2, 2, 1, 2, 9, 128>, true>(),
-    weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 1, 9, 128>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 1, 9, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 2, 1, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 1, 2, 4, 1, 1, 9, 128>, false>(),

@@ -51,10 +51,9 @@ __device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gr
 
 /// The gradient: the parts of all splits added up in their order, to where the parameters of each
 /// peer stand. Block (warp's share of a group, group, peer): it puts its fragments in order in
-/// shared memory, so that what goes out lies side by side. `bias_at` < 0: there is none.
+/// shared memory, so that what goes out lies side by side.
 template <class Shape>
-__global__ void __launch_bounds__(kAddThreads)
-    add_weight_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
+__global__ void __launch_bounds__(kAddThreads) add_weight_parts(WeightLaunch p) {
   backend::cuda::begin_launch();
   constexpr int kOut = 16 * Shape::kRows, kIn = 8 * Shape::kColumns;  // of a warp's share
   constexpr int kFloats = kOut * kIn * Shape::kTaps;
@@ -79,7 +78,7 @@ __global__ void __launch_bounds__(kAddThreads)
     share[(out * kIn + in) * Shape::kTaps + tap] = total;
   }
   __syncthreads();
-  float* weights = gradient[peer] + weight_at;
+  float* weights = p.gradient[peer] + p.weight_at;
   for (int at = threadIdx.x; at < kFloats; at += kAddThreads) {
     const int tap = first_tap + at % Shape::kTaps;
     const int in = first_in + at / Shape::kTaps % kIn, out = first_out + at / Shape::kTaps / kIn;
@@ -87,16 +86,15 @@ __global__ void __launch_bounds__(kAddThreads)
       weights[(static_cast<long>(out) * g.in_c + in) * taps + tap] = share[at];
     }
   }
-  if (bias_at >= 0 && blockIdx.x == 0 && blockIdx.y == 0) {
-    add_bias_parts(p, peer, gradient[peer] + bias_at);
+  if (p.bias != nullptr && blockIdx.x == 0 && blockIdx.y == 0) {
+    add_bias_parts(p, peer, p.gradient[peer] + p.bias_at);
   }
 }
 
 /// The same where there are many splits and few weights: block (fragment of a group, group, peer),
 /// whose warps take the splits in turn; what they find is added in their order.
 template <class Shape>
-__global__ void __launch_bounds__(kAddThreads)
-    add_many_parts(WeightLaunch p, float* const* gradient, long weight_at, long bias_at) {
+__global__ void __launch_bounds__(kAddThreads) add_many_parts(WeightLaunch p) {
   backend::cuda::begin_launch();
   constexpr int kWarps = kAddThreads / 32;
   __shared__ float4 found[kWarps][32];
@@ -112,7 +110,7 @@ __global__ void __launch_bounds__(kAddThreads)
     sum = {sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w};
   }
   found[turn][lane] = sum;
-  float* own = gradient[peer];
+  float* own = p.gradient[peer];
   __syncthreads();
   if (threadIdx.x < 128) {
     const int i = threadIdx.x % 4, from = threadIdx.x / 4;
@@ -130,11 +128,11 @@ __global__ void __launch_bounds__(kAddThreads)
     const int tap =
         blockIdx.y % p.tap_groups * Shape::kTaps + fragment / Shape::kColumns / Shape::kRows;
     if (out < g.out_c && in < g.in_c && tap < g.taps) {
-      own[weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = total;
+      own[p.weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = total;
     }
   }
-  if (bias_at >= 0 && blockIdx.x == 0 && blockIdx.y == 0) {
-    add_bias_parts(p, peer, own + bias_at);
+  if (p.bias != nullptr && blockIdx.x == 0 && blockIdx.y == 0) {
+    add_bias_parts(p, peer, own + p.bias_at);
   }
 }
 
@@ -379,6 +377,37 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
     return float4{c[0], c[1], c[2], c[3]};
   };
   if constexpr (Shape::kWarpsK == 1) {
+    if (p.splits == 1) {  // there is nothing to add to: put in order, and to where it belongs
+      float* ordered = reinterpret_cast<float*>(scratch);  // [out][in][tap]
+      __syncthreads();
+#pragma unroll
+      for (int f = 0; f < kFragments; ++f) {
+        const float4 four = fragment(f);
+        const float values[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int out = Shape::output_of(f / Shape::kColumns % Shape::kRows, lane / 4, i / 2);
+          const int in = Shape::input_of(f % Shape::kColumns, lane % 4 * 2 + i % 2);
+          const int tap = f / Shape::kColumns / Shape::kRows;
+          ordered[((out0 + out) * Shape::kIn + in0 + in) * Shape::kTaps + tap] = values[i];
+        }
+      }
+      __syncthreads();
+      float* own = p.gradient[peer];
+      const int first_in = group.in * Shape::kIn;
+      for (int at = threadIdx.x; at < Shape::kFloats; at += Shape::kThreads) {
+        const int tap = first_tap + at % Shape::kTaps;
+        const int in = first_in + at / Shape::kTaps % Shape::kIn;
+        const int out = first_out + at / Shape::kTaps / Shape::kIn;
+        if (out < g.out_c && in < g.in_c && tap < taps) {
+          own[p.weight_at + (static_cast<long>(out) * g.in_c + in) * taps + tap] = ordered[at];
+        }
+      }
+      if (sums_bias && threadIdx.x < Shape::kOut && first_out + threadIdx.x < g.out_c) {
+        own[p.bias_at + first_out + threadIdx.x] = bias_sum;
+      }
+      return;
+    }
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) partial[place + f * 32] = fragment(f);
   } else {

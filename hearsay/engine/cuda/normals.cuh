@@ -1,11 +1,31 @@
 #pragma once
 
-#include "hearsay/engine/cuda/read_norm.h"
 #include "hearsay/engine/cuda/sum_parts.cuh"
+#include "hearsay/engine/cuda/tile_sums.h"
 #include "hearsay/model/operation.h"
 
 /// From the moments of a channel to what normalises it.
 namespace hearsay::engine::cuda {
+
+/// Where a call keeps the peers' arrays, and a batch norm's places in them.
+struct NormModel {
+  const float* const* parameters = nullptr;
+  const float* const* buffers = nullptr;
+  float* const* new_buffers = nullptr;
+  float* const* gradient = nullptr;
+  const float* momentum = nullptr;
+  unsigned long weight = 0, bias = 0;    ///< offsets in `parameters` and `gradient`
+  unsigned long mean = 0, variance = 0;  ///< offsets in `buffers`
+};
+
+/// What a forward pass goes by.
+struct NormPass {
+  Normal* normals = nullptr;  ///< [peer][channel]
+  unsigned long relu = 0;
+  TileSums moments{};        ///< of the input; where set, the normals are found from them first
+  unsigned long pixels = 0;  ///< of one peer
+  NormModel model{};
+};
 
 struct Affine {
   float weight, bias;
@@ -40,22 +60,22 @@ __device__ inline void follow_moments(const NormModel& model, unsigned peer, uns
 /// normals go to where they are kept, and the running statistics follow. For all threads of a
 /// block; `scratch` has one entry a thread.
 template <unsigned kThreads>
-__device__ void find_normals(const ReadNorm& read, unsigned peer, unsigned channels, bool keeps,
+__device__ void find_normals(const NormPass& pass, unsigned peer, unsigned channels, bool keeps,
                              double2* scratch, Normal* found) {
-  Normal* kept = read.normals + static_cast<std::size_t>(peer) * channels;
-  if (read.moments.parts == nullptr) {
+  Normal* kept = pass.normals + static_cast<std::size_t>(peer) * channels;
+  if (pass.moments.parts == nullptr) {
     for (unsigned channel = threadIdx.x; channel < channels; channel += kThreads) {
       found[channel] = kept[channel];
     }
     __syncthreads();
     return;
   }
-  const auto parts = static_cast<unsigned>(read.moments.count);
-  const double all = static_cast<double>(read.pixels), part_of = 1 / all, share = parts / all;
+  const auto parts = static_cast<unsigned>(pass.moments.count);
+  const double all = static_cast<double>(pass.pixels), part_of = 1 / all, share = parts / all;
   // Asked for early: it comes by way of two addresses.
-  const Affine own = affine_of(read.model, peer, min(threadIdx.x, channels - 1));
+  const Affine own = affine_of(pass.model, peer, min(threadIdx.x, channels - 1));
   sum_parts<kThreads>(
-      read.moments.parts + static_cast<std::size_t>(peer) * parts * channels, parts, channels, 0,
+      pass.moments.parts + static_cast<std::size_t>(peer) * parts * channels, parts, channels, 0,
       channels, scratch,
       [&](float2 part) {
         const double s = static_cast<double>(part.x);
@@ -64,12 +84,12 @@ __device__ void find_normals(const ReadNorm& read, unsigned peer, unsigned chann
       [&](unsigned channel, double2 sum) {
         const double mean = sum.x * part_of;
         const double variance = fmax(sum.y * part_of - mean * mean, 0.0);
-        const Affine affine = channel < kThreads ? own : affine_of(read.model, peer, channel);
+        const Affine affine = channel < kThreads ? own : affine_of(pass.model, peer, channel);
         const Normal normal = normal_of(affine, mean, variance);
         found[channel] = normal;
         if (!keeps) return;
         kept[channel] = normal;
-        follow_moments(read.model, peer, channel, all, mean, variance);
+        follow_moments(pass.model, peer, channel, all, mean, variance);
       });
 }
 
