@@ -122,6 +122,13 @@ TEST_P(KernelTest, BlocksMayBeginAtAnyRow) {
   const auto tail = [&](const Array& a) { return Block{a.row(1).data(), rows() - 1, dim()}; };
   kernels_->axpy(2.0f, tail(x), tail(y));
   expect_each(y, [&](std::size_t i, std::size_t k) { return ys[k] + (i > 0 ? 2.0 * xs[k] : 0.0); });
+
+  const std::vector<double> u(rows() - 1, 1.75);
+  Array quotient = block_of(ys);
+  kernels_->divide_rows(tail(x), u, {quotient.row(0).data(), rows() - 1, dim()});
+  expect_each(quotient, [&](std::size_t i, std::size_t k) {
+    return i + 1 < rows() ? xs[k + dim()] / 1.75 : static_cast<double>(ys[k]);
+  });
 }
 
 TEST_P(KernelTest, Adam) {

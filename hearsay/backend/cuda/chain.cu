@@ -6,6 +6,7 @@
 
 #include "hearsay/backend/cuda/block_sum.cuh"
 #include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/backend/cuda/quad.cuh"
 
 namespace hearsay::backend::cuda {
 
@@ -37,35 +38,6 @@ struct Program {
   Chain::Scratch scratch;
 };
 static_assert(std::has_unique_object_representations_v<Program>);  // as the tape compares bytes
-
-/// Four neighbouring entries of a row, from a multiple of 16 bytes on. At the ends of the row, and
-/// behind the end of a block's piece, some of them or all are not there.
-struct Quad {
-  std::size_t at = 0;    ///< of the first entry, in the array; may be below zero, and wrap
-  unsigned present = 0;  ///< bit k: entry k is there
-
-  __device__ void load(const float* array, bool wide, float (&to)[4]) const {
-    if (wide && present == 15) {
-      const float4 all = *reinterpret_cast<const float4*>(array + at);
-      to[0] = all.x, to[1] = all.y, to[2] = all.z, to[3] = all.w;
-    } else {
-#pragma unroll
-      for (unsigned k = 0; k < 4; ++k) {
-        if (present >> k & 1) to[k] = array[at + k];
-      }
-    }
-  }
-  __device__ void store(const float (&from)[4], bool wide, float* array) const {
-    if (wide && present == 15) {
-      *reinterpret_cast<float4*>(array + at) = {from[0], from[1], from[2], from[3]};
-    } else {
-#pragma unroll
-      for (unsigned k = 0; k < 4; ++k) {
-        if (present >> k & 1) array[at + k] = from[k];
-      }
-    }
-  }
-};
 
 /// A thread's entries of one array.
 struct Entries {
@@ -112,13 +84,8 @@ __global__ void __launch_bounds__(kThreads, 3)
     Entries values[kMostArrays];
 #pragma unroll
     for (unsigned q = 0; q < kQuads; ++q) {
-      const std::size_t quad = base + q * kThreads + threadIdx.x;
-      quads[q].at = 4 * quad - program.offset;
-#pragma unroll
-      for (unsigned k = 0; k < 4; ++k) {
-        const bool there = quad < stop && 4 * quad + k >= begin && 4 * quad + k < end;
-        quads[q].present |= there ? 1u << k : 0u;
-      }
+      const std::size_t number = base + q * kThreads + threadIdx.x;
+      quads[q] = Quad(number, begin, min(end, 4 * stop), program.offset);
     }
 #pragma unroll
     for (unsigned j = 0; j < kMostArrays; ++j) {
@@ -160,11 +127,6 @@ __global__ void __launch_bounds__(kThreads, 3)
   for (unsigned k = threadIdx.x; k < gridDim.x; k += kThreads) sum += __ldcg(partial + k);
   sum = block_sum(sum);
   if (threadIdx.x == 0) (*norms)[blockIdx.y] = sum;
-}
-
-/// Entries from a multiple of 16 bytes to there.
-std::uint32_t offset_of(const float* array) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(array) % 16 / sizeof(float));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/backend/cuda/quad.cuh"
 
 /// Formulas applied entry by entry that are no part of a Chain, rounded as the CPU's loops round.
 /// Numbers that change from round to round are read off the tape's page.
@@ -17,13 +18,35 @@ constexpr unsigned blocks_for(std::size_t items, std::size_t a_block) {
   return static_cast<unsigned>((items + a_block - 1) / a_block);
 }
 
-/// z_i = x_i / u_i for rows of `dim` entries, row i = blockIdx.y.
-__global__ void divide_rows(const float* u, const float* x, float* z, std::size_t dim) {
+constexpr unsigned kDivideQuads = 4;  // that a thread has under way
+
+/// z_i = x_i / u_i for rows of `dim` entries, row i = blockIdx.y. `offset` is that of z; `same`: of
+/// x too, which otherwise is read entry by entry.
+__global__ void __launch_bounds__(kThreads)
+    divide_rows(const float* u, const float* x, float* z, std::size_t dim, std::uint32_t offset,
+                std::uint32_t same) {
   backend::cuda::begin_launch();
-  const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  if (k >= dim) return;
-  const std::size_t place = blockIdx.y * dim + k;
-  z[place] = x[place] / u[blockIdx.y];
+  const std::size_t begin = offset + blockIdx.y * dim, end = begin + dim;
+  const std::size_t base = begin / 4 + blockIdx.x * std::size_t{kDivideQuads * kThreads};
+  const float divisor = u[blockIdx.y];
+  Quad quads[kDivideQuads];
+  float values[kDivideQuads][4] = {};
+#pragma unroll
+  for (unsigned q = 0; q < kDivideQuads; ++q) {
+    quads[q] = Quad(base + q * kThreads + threadIdx.x, begin, end, offset);
+    quads[q].load(x, same, values[q]);
+  }
+#pragma unroll
+  for (unsigned q = 0; q < kDivideQuads; ++q) {
+#pragma unroll
+    for (float& value : values[q]) value = value / divisor;
+    quads[q].store(values[q], true, z);
+  }
+}
+
+/// Its grid: at both ends of a row there may be a quad that is not full.
+inline dim3 divide_grid(std::size_t rows, std::size_t dim) {
+  return {blocks_for(dim / 4 + 2, kDivideQuads * kThreads), static_cast<unsigned>(rows), 1};
 }
 
 /// y_i *= most / |y_i| where the norm is larger; a row with a NaN compares false and stays.

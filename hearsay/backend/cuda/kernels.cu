@@ -135,8 +135,9 @@ class CudaKernels final : public Kernels {
   void divide_rows(ConstBlock x, std::span<const double> u, Block z) override {
     if (z.size() == 0) return;
     const std::vector<float> divisors(u.begin(), u.end());
-    tape().launch(cuda::divide_rows, columns(z), kThreads, 0,
-                  tape().put(std::span<const float>(divisors)), x.data, z.data, z.dim);
+    tape().launch(cuda::divide_rows, divide_grid(z.rows, z.dim), kThreads, 0,
+                  tape().put(std::span<const float>(divisors)), x.data, z.data, z.dim,
+                  offset_of(z.data), offset_of(x.data) == offset_of(z.data));
   }
 
   void adam(const AdamRates& r, Block m, Block v, Block g) override {

@@ -37,6 +37,9 @@ __device__ inline void copy_16_async(std::uint32_t shared, const void* global, i
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
                "r"(bytes));
 }
+__device__ inline void copy_4_async(std::uint32_t shared, const void* global) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(global));
+}
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;"); }
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 

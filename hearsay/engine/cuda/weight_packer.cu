@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "hearsay/engine/cuda/conv_tile.cuh"
 #include "hearsay/engine/cuda/mma.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 
@@ -20,13 +21,15 @@ __host__ __device__ constexpr int line_pitch(int entries) { return entries | 1; 
 
 /// One block a chunk of inputs of some outputs. It brings the weights to shared memory as they lie,
 /// in runs of neighbours: with all taps, the chunk's inputs of one output, or, exchanged, the
-/// block's outputs of one input. Then it writes tap after tap.
+/// block's outputs of one input. They begin anywhere, so they come float by float, but all are
+/// under way before the first is waited for. Then it writes 16 bytes at a time, tap after tap.
 template <class Math>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 6)
     pack_weights(const PackedWeights* jobs, const unsigned* job_of,
                  const float* const* parameters) {
   backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
+  constexpr int kEntries = kWide<Entry>;
   extern __shared__ float tile[];
   const PackedWeights job = jobs[job_of[blockIdx.x]];
   const bool exchanged = job.exchanged != 0;
@@ -48,36 +51,48 @@ __global__ void __launch_bounds__(kThreads)
       (exchanged ? static_cast<long>(k) * job.in + n : static_cast<long>(n) * job.in + k) * taps;
   for (int line = static_cast<int>(threadIdx.x) / kWarp; line < lines; line += kThreads / kWarp) {
     const float* weights = from + static_cast<long>(line) * job.in * taps;
-#pragma unroll 8
+    const std::uint32_t to = shared_address(tile + line * pitch);
+#pragma unroll 4
     for (int i = static_cast<int>(threadIdx.x) % kWarp; i < run; i += kWarp) {
-      tile[line * pitch + i] = weights[i];
+      copy_4_async(to + static_cast<std::uint32_t>(i) * 4, weights + i);
     }
   }
+  commit_copies();
+  wait_for_copies();
   __syncthreads();
 
   const long tap_entries = static_cast<long>(job.outputs_a_group) * job.pitch_entries;
   Entry* to = reinterpret_cast<Entry*>(static_cast<char*>(job.packed) + peer * job.peer_bytes) +
               tile_of_job * taps * tap_entries + static_cast<long>(first) * job.pitch_entries;
-  for (int at = static_cast<int>(threadIdx.x); at < rows * job.pitch_entries; at += kThreads) {
-    const int output = at / job.pitch_entries, input = at % job.pitch_entries;
-    const bool there = output < outputs && input < inputs;
-    const float* weights = tile + (exchanged ? input * pitch + output * taps + taps - 1
-                                             : output * pitch + input * taps);
-    for (int tap = 0; tap < taps; ++tap) {
-      const float value = there ? weights[exchanged ? -tap : tap] : 0.0f;
-      to[tap * tap_entries + at] = from_float<Entry>(value);
+  const int step = exchanged ? pitch : taps;  // floats from one input to the next
+  for (int piece = static_cast<int>(threadIdx.x); piece < taps * job.tap_pieces.d;
+       piece += kThreads) {
+    const int tap = divide(piece, job.tap_pieces), at = piece - tap * job.tap_pieces.d;
+    const int output = divide(at, job.row_pieces);
+    const int input = (at - output * job.row_pieces.d) * kEntries;
+    if (output >= rows) continue;
+    const float* weights =
+        tile + input * step + (exchanged ? output * taps + taps - 1 - tap : output * pitch + tap);
+    float values[kEntries];
+#pragma unroll
+    for (int i = 0; i < kEntries; ++i) {
+      values[i] = output < outputs && input + i < inputs ? weights[i * step] : 0.0f;
     }
+    store(values, to + tap * tap_entries + at * kEntries);
   }
 }
 
 }  // namespace
 
 void WeightPacker::prepare() {
+  const int entry_bytes = precision_ == backend::Precision::kBf16 ? 2 : 4;
   std::vector<unsigned> job_of;
   for (PackedWeights& job : jobs_) {
     const int fitting = std::max(kTileFloats / (job.inputs_a_chunk * job.taps), 1);
     job.outputs_a_block = std::min(static_cast<int>(std::bit_floor(static_cast<unsigned>(fitting))),
                                    job.outputs_a_group);
+    job.row_pieces = Divisor(job.pitch_entries * entry_bytes / 16);
+    job.tap_pieces = Divisor(job.outputs_a_block * job.row_pieces.d);
     job.first_block = static_cast<int>(job_of.size());
     const int parts = (job.outputs_a_group + job.outputs_a_block - 1) / job.outputs_a_block;
     job_of.resize(job_of.size() + static_cast<std::size_t>(job.groups * job.chunks * parts),
