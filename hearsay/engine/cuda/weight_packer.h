@@ -21,7 +21,7 @@ struct PackedWeights {
   int groups = 0, chunks = 0;
   int first_block = 0;  ///< of the launch that packs all; each packs a chunk of some outputs
   int outputs_a_block = 0;
-  Divisor row_pieces, tap_pieces;  ///< of 16 bytes: in an output, in a block's outputs
+  Divisor row_pieces{}, tap_pieces{};  ///< of 16 bytes: in an output, in a block's outputs
   void* packed = nullptr;
   long peer_bytes = 0;
 };
