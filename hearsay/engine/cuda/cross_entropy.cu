@@ -14,7 +14,7 @@ using backend::cuda::Tape;
 
 // A warp has a sample, its lanes the classes; a block has a peer.
 constexpr unsigned kWarp = 32;
-constexpr unsigned kMostWarps = 16;
+constexpr unsigned kMostWarps = 32, kMostThreads = kMostWarps * kWarp;
 
 __device__ double sum_of_warp(double value) {
   for (unsigned step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
@@ -37,8 +37,9 @@ struct Softmax {
       const unsigned place = __shfl_xor_sync(~0u, best, step);
       if (other > most || (other == most && place < best)) most = other, best = place;
     }
-    double part = 0;
-    for (unsigned k = lane; k < classes; k += kWarp) part += exp(above(row[k]));
+    own = lane < classes ? exp(above(row[lane])) : 0.0;
+    double part = own;
+    for (unsigned k = lane + kWarp; k < classes; k += kWarp) part += exp(above(row[k]));
     sum = sum_of_warp(part);
   }
 
@@ -53,50 +54,52 @@ struct Softmax {
 
   float most;
   unsigned best;  ///< the first class that has it
+  double own;     ///< exp(l_k - most) of the class k that is the lane's number
   double sum;
 };
 
-/// The sum of the warps' values, in their order, for thread 0.
-__device__ double sum_of_warps(double value) {
-  __shared__ double shared[kMostWarps];
-  __syncthreads();
+/// The sum of the warps' values, in an order that depends on their number alone, for thread 0.
+/// `shared` is used by this call only.
+__device__ double sum_of_warps(double value, double (&shared)[kMostWarps]) {
   if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = value;
   __syncthreads();
-  double sum = 0;
-  if (threadIdx.x == 0) {
-    for (unsigned warp = 0; warp < blockDim.x / kWarp; ++warp) sum += shared[warp];
-  }
-  return sum;
+  if (threadIdx.x >= kWarp) return 0;
+  return sum_of_warp(threadIdx.x < blockDim.x / kWarp ? shared[threadIdx.x] : 0.0);
 }
+static_assert(kMostWarps <= kWarp);
 
 template <class T>
-__global__ void cross_entropy_kernel(const T* logits, unsigned batch, unsigned classes,
-                                     const std::uint16_t* labels, double* const* losses,
-                                     T* gradient) {
+__global__ void __launch_bounds__(kMostThreads)
+    cross_entropy_kernel(const T* logits, unsigned batch, unsigned classes,
+                         const std::uint16_t* labels, double* const* losses, T* gradient) {
   backend::cuda::begin_launch();
-  const unsigned warps = blockDim.x / kWarp;
+  __shared__ double shared[kMostWarps];
+  double* to = losses[blockIdx.x];
+  const unsigned warps = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
   double loss = 0;
   for (unsigned b = threadIdx.x / kWarp; b < batch; b += warps) {
     const std::size_t sample = std::size_t{blockIdx.x} * batch + b;
     const T* row = logits + sample * classes;
     const unsigned label = labels[sample];
+    const T logit_of_label = row[label];
     const Softmax softmax(row, classes);
-    loss += softmax.loss(row[label]);
-    for (unsigned k = threadIdx.x % kWarp; k < classes; k += kWarp) {
-      const double p = exp(softmax.above(row[k])) / softmax.sum;
+    for (unsigned k = lane; k < classes; k += kWarp) {
+      const double e = k == lane ? softmax.own : exp(softmax.above(row[k]));
       gradient[sample * classes + k] =
-          from_float<T>(static_cast<float>((p - (k == label ? 1.0 : 0.0)) / batch));
+          from_float<T>(static_cast<float>((e / softmax.sum - (k == label ? 1.0 : 0.0)) / batch));
     }
+    loss += softmax.loss(logit_of_label);
   }
-  loss = sum_of_warps(loss);
-  if (threadIdx.x == 0) *losses[blockIdx.x] = loss / batch;
+  loss = sum_of_warps(loss, shared);
+  if (threadIdx.x == 0) *to = loss / batch;
 }
 
 template <class T>
-__global__ void judge_kernel(const T* logits, unsigned batch, unsigned classes,
-                             const std::uint16_t* labels, const Judged* judged, Verdict* totals,
-                             Verdict* const* results) {
+__global__ void __launch_bounds__(kMostThreads)
+    judge_kernel(const T* logits, unsigned batch, unsigned classes, const std::uint16_t* labels,
+                 const Judged* judged, Verdict* totals, Verdict* const* results) {
   backend::cuda::begin_launch();
+  __shared__ double losses[kMostWarps], hits[kMostWarps];
   const unsigned warps = blockDim.x / kWarp;
   double loss = 0, right = 0;
   for (unsigned b = threadIdx.x / kWarp; b < judged->count; b += warps) {
@@ -106,8 +109,8 @@ __global__ void judge_kernel(const T* logits, unsigned batch, unsigned classes,
     loss += softmax.loss(row[labels[sample]]);
     right += softmax.best == labels[sample] ? 1 : 0;
   }
-  loss = sum_of_warps(loss);
-  right = sum_of_warps(right);
+  loss = sum_of_warps(loss, losses);
+  right = sum_of_warps(right, hits);
   if (threadIdx.x != 0) return;
   Verdict total = judged->first != 0 ? Verdict{0, 0} : totals[blockIdx.x];
   total.loss += loss;
