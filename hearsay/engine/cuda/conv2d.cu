@@ -129,7 +129,7 @@ class Direction {
     shared_bytes_ = kernel().shared_bytes(g, chunks_, choice_.resident, backward);
     if (kernel().is_bulk()) {
       tiles_at_once_ = std::max(
-          backend::cuda::blocks_at_once(reinterpret_cast<const void*>(kernel().bulk_3x3),
+          backend::cuda::blocks_at_once(reinterpret_cast<const void*>(kernel().bulk_3x3[backward]),
                                         kernel().threads, static_cast<std::size_t>(shared_bytes_)),
           1);
     }
