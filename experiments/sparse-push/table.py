@@ -13,8 +13,8 @@ whose settings are not those of the config here, or whose data is not CIFAR-10, 
 named.
 
 Last comes accuracy against all bytes sent, of every run of ResNet-20 for 200 epochs without skew
-that the folders hold, whatever its name: runs that differ in their seed alone are one row, SP and
-SCSP two. '*' marks the rows that no other beats in both.
+that the folders hold, whatever its name: runs that differ in their seed or device alone are one row,
+SP and SCSP two. '*' marks the rows that no other beats in both.
 """
 
 import json

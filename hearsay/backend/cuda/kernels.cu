@@ -42,12 +42,14 @@ Share share(Source source, double c) {
 
 class CudaKernels final : public Kernels {
  public:
-  CudaKernels(std::string isa, Precision precision, const cudaDeviceProp& properties)
+  CudaKernels(std::string isa, Precision precision, const cudaDeviceProp& properties,
+              const cudaFuncAttributes& code)
       : isa_(std::move(isa)), context_(std::make_shared<Context>()) {
     context_->precision = precision;
     context_->processors = properties.multiProcessorCount;
     context_->shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
-    context_->bulk_copies = properties.major >= 9;
+    constexpr int kSince = 90;  // of the card, and of the code that this build has for it
+    context_->bulk_copies = properties.major * 10 >= kSince && code.ptxVersion >= kSince;
   }
 
   ~CudaKernels() override {
@@ -347,7 +349,7 @@ std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPoo
   cuda::check_device(cudaFuncGetAttributes(&attributes, cuda::mean_columns),
                      "this build has no code for " + std::string(properties.name) + " (" + isa +
                          "): configure it with HEARSAY_CUDA_ARCHITECTURES for it");
-  return std::make_unique<cuda::CudaKernels>(isa, precision, properties);
+  return std::make_unique<cuda::CudaKernels>(isa, precision, properties, attributes);
 }
 
 }  // namespace hearsay::backend

@@ -107,8 +107,7 @@ class TopKRows final : public SparseRows {
 
   LargeSearch searches(std::size_t rows) {
     const std::size_t jobs = rows * large_.size();
-    if (search_.size() < jobs) {
-      search_ = Memory<Search>(jobs);
+    if (search_.size() < jobs) {  // in the first call: a bank has as many rows in all
       largest_ = Memory<unsigned>(jobs);
       found_largest_ = Memory<unsigned>(jobs);
       bins_ = Memory<unsigned>(jobs * kBins);
@@ -116,6 +115,7 @@ class TopKRows final : public SparseRows {
       tallies_ = Memory<Tally>(rows * unit_of_.size());
       listed_ = Memory<unsigned>(rows * unit_of_.size());
       lists_ = Memory<std::uint16_t>(rows * unit_of_.size() * kListed);
+      search_ = Memory<Search>(jobs);  // last: its size says that all have room
     }
     return {large_.data(),
             unit_of_.data(),

@@ -66,9 +66,4 @@ __device__ inline void copy_box(std::uint32_t to, const CUtensorMap* map, int im
            : "memory");))
 }
 
-/// What this thread has written to shared memory comes before copies that are asked for later.
-__device__ inline void before_bulk_copies() {
-  NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("fence.proxy.async.shared::cta;" ::: "memory");))
-}
-
 }  // namespace hearsay::engine::cuda

@@ -105,15 +105,11 @@ struct WeightKernel {
     return tiles > sum_bytes ? tiles : sum_bytes;
   }
   int bulk_shared_bytes(const ConvGeometry& g) const {
-    const int tile = out / 16 * bulk_room(pixels * box_bytes) +
-                     in / 16 * bulk_room(g.patch_positions() * box_bytes);
-    const int all = 2 * tile + pixels * 4 + 16;
-    return all > sum_bytes ? all : sum_bytes;
+    const int tiles = 2 * (out / 16 * bulk_room(pixels * box_bytes) +
+                           in / 16 * bulk_room(g.patch_positions() * box_bytes));
+    return (tiles > sum_bytes ? tiles : sum_bytes) + pixels * 4 + 16;
   }
 };
-
-std::span<const ConvKernel> conv_kernels(backend::Precision precision);
-std::span<const WeightKernel> weight_kernels(backend::Precision precision);
 
 // One file a precision: they take long to compile.
 std::span<const ConvKernel> conv_kernels_tf32();

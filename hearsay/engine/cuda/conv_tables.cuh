@@ -2,6 +2,7 @@
 
 #include "hearsay/engine/cuda/conv_bulk.cuh"
 #include "hearsay/engine/cuda/conv_patch.cuh"
+#include "hearsay/engine/cuda/conv_weight_parts.cuh"
 #include "hearsay/engine/cuda/conv_weights.cuh"
 
 namespace hearsay::engine::cuda {

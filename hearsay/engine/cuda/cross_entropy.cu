@@ -21,7 +21,7 @@ __device__ double sum_of_warp(double value) {
   return value;
 }
 
-/// ln sum_k exp(l_k) = most + ln(sum); all lanes have all three.
+/// ln sum_k exp(l_k) = most + ln(sum); all lanes have them, and `own` is of the lane.
 struct Softmax {
   template <class T>
   __device__ Softmax(const T* row, unsigned classes) {

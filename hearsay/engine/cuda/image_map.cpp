@@ -1,7 +1,5 @@
 #include "hearsay/engine/cuda/image_map.h"
 
-#include <cassert>
-
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 

@@ -9,9 +9,5 @@ namespace hearsay::engine::cuda {
 __device__ inline float normalized(float x, const Normal& normal) {
   return fmaf(x - normal.mean, normal.scale, normal.bias);
 }
-__device__ inline float normalized(float x, const Normal& normal, bool relu) {
-  const float y = normalized(x, normal);
-  return relu && y < 0 ? 0.0f : y;
-}
 
 }  // namespace hearsay::engine::cuda

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/engine/cuda/cross_entropy.h"
+#include "hearsay/engine/cuda/entry_bytes.h"
 #include "hearsay/engine/gradient_owners.h"
 
 namespace hearsay::engine::cuda {
@@ -17,10 +18,6 @@ using backend::Precision;
 using backend::cuda::Context;
 using backend::cuda::Memory;
 using model::Network;
-
-std::size_t entry_bytes(Precision precision) {
-  return precision == Precision::kBf16 ? 2 : sizeof(float);
-}
 
 }  // namespace
 
@@ -41,7 +38,9 @@ Plan::Plan(const Network& network, std::size_t peers, std::size_t batch, Use use
     }
   }
   const auto allocate = [&](std::size_t size) {
-    return static_cast<void*>(memory_.emplace_back(size * entry_bytes(context.precision)).data());
+    return static_cast<void*>(
+        memory_.emplace_back(size * static_cast<std::size_t>(entry_bytes(context.precision)))
+            .data());
   };
   tensors_.front().data = allocate(tensors_.front().size());
   const std::vector<Fused> steps = fuse(network);
@@ -128,7 +127,7 @@ std::size_t Plan::bytes_a_sample(const Network& network, Use use, Precision prec
     const bool has_gradient = use == Use::kTraining && owners[step.output] == step.output;
     entries += (has_gradient ? 2 : 1) * network.shape(step.output).size();
   }
-  return entries * entry_bytes(precision);
+  return entries * static_cast<std::size_t>(entry_bytes(precision));
 }
 
 }  // namespace hearsay::engine::cuda

@@ -26,7 +26,7 @@ struct TileSums {
   unsigned long count = 0;        ///< of parts; long, since launches have no padding
 };
 
-/// What a convolution must know of the batch norm that made its input, to sum up that one's
+/// What a step must know of the batch norm that made its input, to sum up that one's
 /// gradient.
 struct NormOfOutput {
   const void* x = nullptr;  ///< what was normalised; null: no batch norm made this value

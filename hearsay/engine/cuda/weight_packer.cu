@@ -1,4 +1,5 @@
 #include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/engine/cuda/entry_bytes.h"
 #include "hearsay/engine/cuda/weight_packer.h"
 
 #include <algorithm>
@@ -85,13 +86,13 @@ __global__ void __launch_bounds__(kThreads, 6)
 }  // namespace
 
 void WeightPacker::prepare() {
-  const int entry_bytes = precision_ == backend::Precision::kBf16 ? 2 : 4;
+  const int entry = entry_bytes(precision_);
   std::vector<unsigned> job_of;
   for (PackedWeights& job : jobs_) {
     const int fitting = std::max(kTileFloats / (job.inputs_a_chunk * job.taps), 1);
     job.outputs_a_block = std::min(static_cast<int>(std::bit_floor(static_cast<unsigned>(fitting))),
                                    job.outputs_a_group);
-    job.row_pieces = Divisor(job.pitch_entries * entry_bytes / 16);
+    job.row_pieces = Divisor(job.pitch_entries * entry / 16);
     job.tap_pieces = Divisor(job.outputs_a_block * job.row_pieces.d);
     job.first_block = static_cast<int>(job_of.size());
     const int parts = (job.outputs_a_group + job.outputs_a_block - 1) / job.outputs_a_block;

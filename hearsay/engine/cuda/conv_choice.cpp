@@ -1,0 +1,92 @@
+#include "hearsay/engine/cuda/conv_choice.h"
+
+#include <algorithm>
+
+#include "hearsay/engine/cuda/entry_bytes.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+constexpr int kWidestBox = 256;  // that the hardware copies at once
+
+std::span<const ConvKernel> conv_kernels(backend::Precision precision) {
+  return precision == backend::Precision::kTf32   ? conv_kernels_tf32()
+         : precision == backend::Precision::kFp32 ? conv_kernels_fp32()
+                                                  : conv_kernels_bf16();
+}
+
+std::span<const WeightKernel> weight_kernels(backend::Precision precision) {
+  return precision == backend::Precision::kTf32   ? weight_kernels_tf32()
+         : precision == backend::Precision::kFp32 ? weight_kernels_fp32()
+                                                  : weight_kernels_bf16();
+}
+
+}  // namespace
+
+ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
+  const int entry = entry_bytes(site.precision);
+  ConvChoice best;
+  double least = 0;
+  const bool can_bulk = site.bulk_copies && g.kernel == 3 && g.dilation == 1;
+  for (const ConvKernel& kernel : conv_kernels(site.precision)) {
+    if (kernel.whole != (g.in_c * entry % 16 == 0) || !kernel.takes(g)) continue;
+    lay_tiles(g, kernel.pixels);
+    const int chunks = divide_up(g.in_c * entry, kernel.bytes);
+    if (kernel.is_bulk() ? !can_bulk || g.in_c * entry % kernel.bytes != 0 ||
+                               std::max(g.patch_h, g.patch_w) > kWidestBox
+                         : best.kernel != nullptr && best.kernel->is_bulk()) {
+      continue;
+    }
+    const int resident_bytes = kernel.shared_bytes(g, chunks, true, backward);
+    const bool resident = kernel.is_bulk() && resident_bytes <= site.shared_bytes;
+    const int shared = resident ? resident_bytes : kernel.shared_bytes(g, chunks, false, backward);
+    if (shared > site.shared_bytes) continue;
+    const double blocks =
+        static_cast<double>(g.tiles) * divide_up(g.out_c, kernel.out) * kUsualPeers;
+    const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
+    const double waves = std::max(1.0, blocks / site.processors);
+    // Bytes that a fragment's products need from shared memory fall with the size of the block.
+    const double reads = 1.0 / kernel.pixels + 1.0 / kernel.out;
+    // A chunk that is loaded while nothing is computed costs as much as this many products.
+    const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);
+    const double cost = waves * (products + waits) * (1 + 16 * reads);
+    if (best.kernel == nullptr || cost < least) {
+      best = {&kernel, g, chunks, shared, resident};
+      least = cost;
+    }
+  }
+  return best;
+}
+
+WeightChoice choose_for_weights(const Site& site, ConvGeometry g) {
+  const int entry = entry_bytes(site.precision);
+  WeightChoice best;
+  double least = 0;
+  const bool whole = g.in_c * entry % 16 == 0 && g.out_c * entry % 16 == 0;
+  for (const WeightKernel& kernel : weight_kernels(site.precision)) {
+    if (kernel.whole != whole) continue;
+    lay_tiles(g, kernel.pixels);
+    if (kernel.shared_bytes(g) > site.shared_bytes) continue;
+    const int taps = g.taps;
+    // Products, and what is read for them: channels that only fill up count in both.
+    const double out = divide_up(g.out_c, kernel.out) * kernel.out,
+                 in = divide_up(g.in_c, kernel.in) * kernel.in;
+    const double cost = out * in * divide_up(taps, kernel.taps) * kernel.taps *
+                        (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) * g.tiles *
+                        kernel.pixels;
+    if (best.kernel == nullptr || cost < least) {
+      best = {&kernel, g, false};
+      least = cost;
+    }
+  }
+  if (best.kernel == nullptr) return best;
+  const ConvGeometry& chosen = best.geometry;
+  best.bulk = site.bulk_copies && best.kernel->bulk != nullptr && chosen.in_c % 16 == 0 &&
+              chosen.out_c % 16 == 0 && chosen.images % chosen.tile_i == 0 &&
+              std::max(chosen.patch_h, chosen.patch_w) <= kWidestBox &&
+              best.kernel->bulk_shared_bytes(chosen) <= site.shared_bytes;
+  return best;
+}
+
+}  // namespace hearsay::engine::cuda
