@@ -66,7 +66,7 @@ class Tape {
   /// needed.
   template <class... Parameters>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
-              std::type_identity_t<Parameters>... arguments) {
+              const std::type_identity_t<Parameters>&... arguments) {
     static_assert((std::is_trivially_copyable_v<Parameters> && ...));
     const void* pointers[] = {static_cast<const void*>(&arguments)..., nullptr};
     const std::size_t sizes[] = {(std::is_empty_v<Parameters> ? 0 : sizeof(Parameters))..., 0};

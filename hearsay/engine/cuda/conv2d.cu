@@ -173,16 +173,7 @@ class Conv2dStep final : public Step {
   void map_tiles() {
     const ConvGeometry& g = launch_.geometry;
     const int entry = entry_bytes(site_.precision);
-    ImageBox box{.entry_bytes = entry,
-                 .images = g.images * static_cast<int>(site_.x->peers),
-                 .height = g.in_h,
-                 .width = g.in_w,
-                 .channels = g.in_c,
-                 .box_images = g.tile_i,
-                 .box_height = g.patch_h,
-                 .box_width = g.patch_w,
-                 .box_bytes = 16 * entry,
-                 .swizzled = entry == 2};
+    ImageBox box = patch_box(g, site_.x->peers, entry, 16 * entry, entry == 2);
     x_map_ = make_image_map(launch_.x, box);
     box.height = g.out_h;
     box.width = g.out_w;

@@ -2,7 +2,7 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/bulk.cuh"
-#include "hearsay/engine/cuda/conv_epilogue.cuh"
+#include "hearsay/engine/cuda/conv_multiply.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -56,19 +56,9 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
   }
   Epilogue<Entry, Shape, kBackward> epilogue(p, others);
 
-  // The rows of A that this lane addresses: pixel (lane mod 16) of each fragment, one half of 32
-  // bytes; of B: channel lane mod 8 of two fragments.
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int a_row[Shape::kRows];
-#pragma unroll
-  for (int f = 0; f < Shape::kRows; ++f) {
-    const PixelPlace place =
-        pixel_place(g, (warp % Shape::kWarpsM * Shape::kRows + f) * 16 + lane % 16);
-    a_row[f] = (place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride;
-  }
-  const int b_offset =
-      (warp / Shape::kWarpsM * Shape::kColumns * 8 + lane % 8 + lane / 16 * 8) * kPitch +
-      lane / 8 % 2 * 16;
+  int rows[Shape::kRows];
+  find_rows<Shape>(g, rows);
+  const int half = threadIdx.x % 32 / 16;
 
   float sum[Shape::kRows][Shape::kColumns][4] = {};
   int chunk = 0, tile = first_tile, stage = 0;
@@ -81,36 +71,14 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     if (last) epilogue.begin(tile);
 
     const std::uint32_t weights =
-        shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + b_offset;
+        shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
     const std::uint32_t patch = shared_address(shared) + stage * patch_room;
-#pragma unroll
-    for (int k = 0; k < kKernel; ++k) {
-#pragma unroll
-      for (int l = 0; l < kKernel; ++l) {
-        std::uint32_t rows[Shape::kRows];
-#pragma unroll
-        for (int f = 0; f < Shape::kRows; ++f) {
-          rows[f] = patch + swizzled<kBytes>(a_row[f] + k * g.patch_w + l, lane / 16);
-        }
-#pragma unroll
-        for (int step = 0; step < kBytes / 32; ++step) {
-          std::uint32_t a[Shape::kRows][4];
-#pragma unroll
-          for (int f = 0; f < Shape::kRows; ++f) load_matrices(a[f], rows[f] ^ (step * 32));
-#pragma unroll
-          for (int pair = 0; pair < Shape::kColumns / 2; ++pair) {
-            std::uint32_t b[4];
-            load_matrices(
-                b, weights + ((k * kKernel + l) * Shape::kOut + pair * 16) * kPitch + step * 32);
-#pragma unroll
-            for (int f = 0; f < Shape::kRows; ++f) {
-              Math::multiply(sum[f][2 * pair], a[f], b[0], b[1]);
-              Math::multiply(sum[f][2 * pair + 1], a[f], b[2], b[3]);
-            }
-          }
-        }
-      }
-    }
+    multiply_chunk<Math, Shape, kKernel>(
+        kKernel, weights,
+        [&](int f, int k, int l, int step) {
+          return (patch + swizzled<kBytes>(rows[f] + k * g.patch_w + l, half)) ^ (step * 32);
+        },
+        sum);
     if (last) epilogue.finish(tile++, sum);
     chunk = last ? 0 : chunk + 1;
     if (++stage == kStages) {

@@ -36,16 +36,7 @@ ConvDirection::ConvDirection(const Site& site, const ConvGeometry& geometry,
   const auto* function = reinterpret_cast<const void*>(kernel.bulk_3x3[backward]);
   const auto shared = static_cast<std::size_t>(choice_.shared_bytes);
   blocks_at_once_ = std::max(backend::cuda::blocks_at_once(function, kernel.threads, shared), 1);
-  map_ = make_image_map(input, {.entry_bytes = entry,
-                                .images = g.images * static_cast<int>(peers_),
-                                .height = g.in_h,
-                                .width = g.in_w,
-                                .channels = g.in_c,
-                                .box_images = g.tile_i,
-                                .box_height = g.patch_h,
-                                .box_width = g.patch_w,
-                                .box_bytes = kernel.bytes,
-                                .swizzled = true});
+  map_ = make_image_map(input, patch_box(g, peers_, entry, kernel.bytes, true));
 }
 
 bool ConvDirection::can_sum_moments() const {

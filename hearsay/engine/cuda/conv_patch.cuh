@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv_epilogue.cuh"
+#include "hearsay/engine/cuda/conv_multiply.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -42,21 +42,9 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
   ask(0);
   Epilogue<Entry, Shape, kBackward> epilogue(p, others);
 
-  // The rows of A that this lane addresses: pixel (lane mod 16) of each fragment, one half of 32
-  // bytes; of B: channel lane mod 8 of two fragments.
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int a_offset[Shape::kRows];
-#pragma unroll
-  for (int f = 0; f < Shape::kRows; ++f) {
-    const PixelPlace place =
-        pixel_place(g, (warp % Shape::kWarpsM * Shape::kRows + f) * 16 + lane % 16);
-    a_offset[f] =
-        ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) * kPitch +
-        lane / 16 * 16;
-  }
-  const int b_offset =
-      (warp / Shape::kWarpsM * Shape::kColumns * 8 + lane % 8 + lane / 16 * 8) * kPitch +
-      lane / 8 % 2 * 16;
+  int rows[Shape::kRows];
+  find_rows<Shape>(g, rows);
+  const int half = threadIdx.x % 32 / 16;
 
   float sum[Shape::kRows][Shape::kColumns][4] = {};
   for (int chunk = 0; chunk < p.chunks; ++chunk) {
@@ -65,33 +53,13 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     __syncthreads();
     if (Shape::kStages > 1 && chunk + 1 < p.chunks) ask(chunk + 1);
     if (chunk + 1 == p.chunks) epilogue.begin(blockIdx.x);
-    const std::uint32_t weights = shared_address(stage) + b_offset;
-    const std::uint32_t patch = shared_address(stage) + weight_bytes;
-#pragma unroll(kKernel > 0 ? 3 : 1)
-    for (int k = 0; k < kernel; ++k) {
-#pragma unroll(kKernel > 0 ? 3 : 1)
-      for (int l = 0; l < kernel; ++l) {
-#pragma unroll
-        for (int step = 0; step < Shape::kBytes / 32; ++step) {
-          std::uint32_t a[Shape::kRows][4];
-#pragma unroll
-          for (int f = 0; f < Shape::kRows; ++f) {
-            load_matrices(a[f], patch + a_offset[f] + (k * g.patch_w + l) * kPitch + step * 32);
-          }
-#pragma unroll
-          for (int pair = 0; pair < Shape::kColumns / 2; ++pair) {
-            std::uint32_t b[4];
-            load_matrices(
-                b, weights + ((k * kernel + l) * Shape::kOut + pair * 16) * kPitch + step * 32);
-#pragma unroll
-            for (int f = 0; f < Shape::kRows; ++f) {
-              Math::multiply(sum[f][2 * pair], a[f], b[0], b[1]);
-              Math::multiply(sum[f][2 * pair + 1], a[f], b[2], b[3]);
-            }
-          }
-        }
-      }
-    }
+    const std::uint32_t patch = shared_address(stage) + weight_bytes + half * 16;
+    multiply_chunk<Math, Shape, kKernel>(
+        kernel, shared_address(stage) + weight_row<Shape>(),
+        [&](int f, int k, int l, int step) {
+          return patch + (rows[f] + k * g.patch_w + l) * kPitch + step * 32;
+        },
+        sum);
     if (Shape::kStages == 1 && chunk + 1 < p.chunks) {
       __syncthreads();
       ask(chunk + 1);

@@ -53,7 +53,6 @@ template <class Math, class Shape>
 struct BulkTiles {
   using Entry = typename Math::Entry;
   static constexpr int kRow = 16 * static_cast<int>(sizeof(Entry)), kOutRow = kRow, kInRow = kRow;
-  static constexpr bool kSwizzled = sizeof(Entry) == 2;  // floats are read four rows at a time
   static constexpr int kOutGroups = Shape::kOut / 16, kInGroups = Shape::kIn / 16;
   static_assert(Shape::kIn % 16 == 0);
 

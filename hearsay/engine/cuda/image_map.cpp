@@ -60,4 +60,18 @@ CUtensorMap make_image_map(const void* data, const ImageBox& box) {
   return map;
 }
 
+ImageBox patch_box(const ConvGeometry& geometry, std::size_t peers, int entry_bytes, int box_bytes,
+                   bool swizzled) {
+  return {.entry_bytes = entry_bytes,
+          .images = geometry.images * static_cast<int>(peers),
+          .height = geometry.in_h,
+          .width = geometry.in_w,
+          .channels = geometry.in_c,
+          .box_images = geometry.tile_i,
+          .box_height = geometry.patch_h,
+          .box_width = geometry.patch_w,
+          .box_bytes = box_bytes,
+          .swizzled = swizzled};
+}
+
 }  // namespace hearsay::engine::cuda

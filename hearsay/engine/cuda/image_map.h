@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include "hearsay/engine/cuda/conv_geometry.h"
+
 namespace hearsay::engine::cuda {
 
 /// How the copying hardware (bulk.cuh) finds boxes of a tensor of images in device memory, its
@@ -15,5 +17,9 @@ struct ImageBox {
   bool swizzled;  ///< as conv_bulk.cuh reads it, rather than side by side
 };
 CUtensorMap make_image_map(const void* data, const ImageBox& box);
+
+/// Boxes of a convolution's input that are the patches of its tiles, for all peers.
+ImageBox patch_box(const ConvGeometry& geometry, std::size_t peers, int entry_bytes, int box_bytes,
+                   bool swizzled);
 
 }  // namespace hearsay::engine::cuda

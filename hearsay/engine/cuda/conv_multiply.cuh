@@ -1,0 +1,61 @@
+#pragma once
+
+#include "hearsay/engine/cuda/conv_epilogue.cuh"
+#include "hearsay/engine/cuda/mma.cuh"
+
+/// The products of a chunk of channels in shared memory, for all taps: what kernels that differ in
+/// how it came there have in common.
+namespace hearsay::engine::cuda {
+
+/// The positions of the patch that this lane addresses for tap (0, 0): of pixel (lane mod 16) of
+/// each of its warp's fragments of A, whose other half of 32 bytes lane + 16 addresses.
+template <class Shape>
+__device__ inline void find_rows(const ConvGeometry& g, int (&rows)[Shape::kRows]) {
+  const int warp_m = threadIdx.x / 32 % Shape::kWarpsM;
+#pragma unroll
+  for (int f = 0; f < Shape::kRows; ++f) {
+    const PixelPlace place = pixel_place(g, (warp_m * Shape::kRows + f) * 16 + threadIdx.x % 16);
+    rows[f] = (place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride;
+  }
+}
+
+/// Where this lane's row of B begins in a chunk of packed weights: channel lane mod 8 of two
+/// fragments.
+template <class Shape>
+__device__ inline int weight_row() {
+  const int lane = threadIdx.x % 32, warp_n = threadIdx.x / 32 / Shape::kWarpsM;
+  return (warp_n * Shape::kColumns * 8 + lane % 8 + lane / 16 * 8) * Shape::kPitch +
+         lane / 8 % 2 * 16;
+}
+
+/// sum += patch x weights; a_at(f, k, l, step) is the address of 16 bytes of fragment f's row for
+/// tap (k, l), in step `step` of 32 bytes. kKernel 0: `kernel` is known only now.
+template <class Math, class Shape, int kKernel, class Address>
+__device__ inline void multiply_chunk(int kernel, std::uint32_t weights, const Address& a_at,
+                                      float (&sum)[Shape::kRows][Shape::kColumns][4]) {
+#pragma unroll(kKernel > 0 ? kKernel : 1)
+  for (int k = 0; k < kernel; ++k) {
+#pragma unroll(kKernel > 0 ? kKernel : 1)
+    for (int l = 0; l < kernel; ++l) {
+#pragma unroll
+      for (int step = 0; step < Shape::kBytes / 32; ++step) {
+        std::uint32_t a[Shape::kRows][4];
+#pragma unroll
+        for (int f = 0; f < Shape::kRows; ++f) load_matrices(a[f], a_at(f, k, l, step));
+#pragma unroll
+        for (int pair = 0; pair < Shape::kColumns / 2; ++pair) {
+          std::uint32_t b[4];
+          load_matrices(b, weights + ((k * kernel + l) * Shape::kOut + pair * 16) * Shape::kPitch +
+                               step * 32);
+#pragma unroll
+          for (int f = 0; f < Shape::kRows; ++f) {
+            Math::multiply(sum[f][2 * pair], a[f], b[0], b[1]);
+            Math::multiply(sum[f][2 * pair + 1], a[f], b[2], b[3]);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace hearsay::engine::cuda
