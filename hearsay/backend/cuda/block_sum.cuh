@@ -22,20 +22,4 @@ __device__ inline double block_sum(double value) {
   return value;
 }
 
-/// Whether this block is the last of gridDim.x to come here, and so the one that adds up what all
-/// of them have written to device memory before (read it past the L1 cache). All threads must call
-/// it; `ticket` is zero before and after.
-__device__ inline bool last_of_row(unsigned* ticket) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(ticket, 1u) + 1 == gridDim.x;
-    if (last) *ticket = 0;
-  }
-  __syncthreads();
-  __threadfence();
-  return last;
-}
-
 }  // namespace hearsay::backend::cuda

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "hearsay/backend/cuda/block_sum.cuh"
+#include "hearsay/backend/cuda/comes_last.cuh"
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/quad.cuh"
 
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(kThreads, 3)
   sum = block_sum(sum);
   double* partial = program.scratch.partial + std::size_t{blockIdx.y} * gridDim.x;
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
-  if (!last_of_row(program.scratch.tickets + blockIdx.y)) return;
+  if (!comes_last(program.scratch.tickets + blockIdx.y, gridDim.x)) return;
   sum = 0;
   for (unsigned k = threadIdx.x; k < gridDim.x; k += kThreads) sum += __ldcg(partial + k);
   sum = block_sum(sum);

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "hearsay/backend/cuda/block_sum.cuh"
+#include "hearsay/backend/cuda/comes_last.cuh"
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/view.cuh"
 
@@ -39,7 +40,7 @@ __global__ void sum_magnitudes(const View* const* views, std::size_t dim, double
   sum = block_sum(sum);
   double* mine = partial + std::size_t{blockIdx.y} * gridDim.x;
   if (threadIdx.x == 0) mine[blockIdx.x] = sum;
-  if (!last_of_row(tickets + blockIdx.y)) return;
+  if (!comes_last(tickets + blockIdx.y, gridDim.x)) return;
   sum = block_sum(threadIdx.x < gridDim.x ? __ldcg(mine + threadIdx.x) : 0);
   if (threadIdx.x == 0) out[blockIdx.y] = sum;
 }

@@ -4,8 +4,12 @@
 
 #include <cuda_runtime.h>
 
+#include "hearsay/backend/cuda/comes_last.cuh"
+
 /// Sums over the threads of one block. All threads must call; blockDim.x is a multiple of 32.
 namespace hearsay::compress::cuda {
+
+using backend::cuda::comes_last;
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
@@ -42,21 +46,6 @@ __device__ T block_total(T value) {
   T total;
   inclusive_sum(value, total);
   return total;
-}
-
-/// Whether this block is the last of `blocks` that come here with the same ticket, which is zero
-/// before and after. What the others wrote before is then visible to it, past the L1 cache.
-__device__ inline bool comes_last(unsigned* ticket, unsigned blocks) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(ticket, 1u) + 1 == blocks;
-    if (last) *ticket = 0;
-  }
-  __syncthreads();
-  __threadfence();
-  return last;
 }
 
 }  // namespace hearsay::compress::cuda

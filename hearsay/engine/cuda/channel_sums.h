@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hearsay/backend/cuda/comes_last.cuh"
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/channel_grid.h"
 #include "hearsay/engine/cuda/sum_parts.cuh"
@@ -22,7 +23,6 @@ __global__ void __launch_bounds__(kChannelThreads)
   backend::cuda::begin_launch();
   __shared__ float2 shared[W][kChannelThreads];
   __shared__ double2 sums[kChannelThreads];
-  __shared__ bool last;
   const ChannelPart<W> part(grid);
   const unsigned peer = blockIdx.z;
   float p[W] = {}, q[W] = {};
@@ -55,16 +55,8 @@ __global__ void __launch_bounds__(kChannelThreads)
       own[std::size_t{blockIdx.x} * grid.channels + part.first + k] = shared[k][threadIdx.x];
     }
   }
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    unsigned* ticket = tickets + std::size_t{peer} * grid.slabs + blockIdx.y;
-    last = atomicAdd(ticket, 1u) == grid.chunks - 1;
-    if (last) *ticket = 0;  // for the next launch
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
+  unsigned* ticket = tickets + std::size_t{peer} * grid.slabs + blockIdx.y;
+  if (!backend::cuda::comes_last(ticket, grid.chunks)) return;
   sum_parts<kChannelThreads>(
       own, grid.chunks, grid.channels, part.base, part.width(), sums, PlainPair{},
       [&](unsigned channel, double2 sum) { finish(peer, channel, grid, sum.x, sum.y); });

@@ -34,7 +34,7 @@ struct ConvGeometry {
   int patch_h = 1, patch_w = 1;
   int taps = 1;                             ///< kernel^2
   int tiles_y = 1, tiles_x = 1, tiles = 1;  ///< tiles: of one peer
-  Divisor patch_height, patch_width, tile_height;
+  Divisor patch_height, tile_height;
 
   constexpr int patch_positions() const { return tile_i * patch_h * patch_w; }
 };
@@ -63,7 +63,6 @@ inline void lay_tiles(ConvGeometry& g, int pixels) {
   g.tiles_x = (g.out_w + g.tile_w - 1) / g.tile_w;
   g.tiles = (g.images + g.tile_i - 1) / g.tile_i * g.tiles_y * g.tiles_x;
   g.patch_height = Divisor(g.patch_h);
-  g.patch_width = Divisor(g.patch_w);
   g.tile_height = Divisor(g.tile_h);
 }
 

@@ -56,16 +56,20 @@ struct Window {
   int dilation;
 };
 
-/// Calls body(place in shared memory without the lane's piece, whether it is in the tensor, the
-/// entries there) for the pieces of 16 bytes that this thread has of a window: a warp takes every
-/// kWarps-th row, a lane piece lane mod kPieces of its columns. Positions lie `pitch` bytes apart.
-template <int kThreads, int kPieces, class Entry, class Body>
-__device__ inline void visit_window(const Source<Entry>& from, const Window& window, int channel,
-                                    int pitch, const Body& body) {
-  constexpr int kColumns = 32 / kPieces;
+/// Brings kBytes of channels a position, from first_channel on, to shared memory, where positions
+/// lie `pitch` bytes apart. A warp takes every kWarps-th row, a lane a piece of 16 bytes. Copies
+/// are asynchronous if kWhole: the channels of the tensor then are whole pieces.
+template <class Math, int kThreads, int kBytes, bool kWhole>
+__device__ inline void copy_window(const Source<typename Math::Entry>& from, const Window& window,
+                                   int first_channel, char* shared, int pitch) {
+  using Entry = typename Math::Entry;
+  constexpr int kPieces = kBytes / 16, kColumns = 32 / kPieces, kEntries = Sixteen<Entry>::kEntries;
   constexpr int kSpan = kPieces >= 8 ? 5 : 3;  // columns of a lane that are found once for all rows
   static_assert(32 % kPieces == 0);
-  for (int first = threadIdx.x % 32 / kPieces; first < window.width; first += kSpan * kColumns) {
+  const int lane = threadIdx.x % 32, piece = lane % kPieces;
+  const int channel = first_channel + piece * kEntries;
+  const std::uint32_t to_lane = shared_address(shared) + piece * 16;
+  for (int first = lane / kPieces; first < window.width; first += kSpan * kColumns) {
     int offset[kSpan];  // of the column in its line; -1: zeros
 #pragma unroll
     for (int j = 0; j < kSpan; ++j) {
@@ -92,37 +96,23 @@ __device__ inline void visit_window(const Source<Entry>& from, const Window& win
 #pragma unroll
       for (int j = 0; j < kSpan; ++j) {
         if (first + j * kColumns >= window.width) break;
-        body((place + j * kColumns) * pitch, there && offset[j] >= 0,
-             line + (offset[j] >= 0 ? offset[j] : 0));
-      }
-    }
-  }
-}
-
-/// Brings kBytes of channels a position, from first_channel on, to shared memory. Copies are
-/// asynchronous if kWhole: the channels of the tensor then are whole pieces.
-template <class Math, int kThreads, int kBytes, bool kWhole>
-__device__ inline void copy_window(const Source<typename Math::Entry>& from, const Window& window,
-                                   int first_channel, char* shared, int pitch) {
-  using Entry = typename Math::Entry;
-  constexpr int kPieces = kBytes / 16, kEntries = Sixteen<Entry>::kEntries;
-  const int piece = threadIdx.x % kPieces, channel = first_channel + piece * kEntries;
-  char* to = shared + piece * 16;
-  const std::uint32_t to_address = shared_address(to);
-  visit_window<kThreads, kPieces>(
-      from, window, channel, pitch, [&](int at, bool inside, const Entry* entries) {
+        const bool inside = there && offset[j] >= 0;
+        const int at = (place + j * kColumns) * pitch;
+        const Entry* pixel = line + (offset[j] >= 0 ? offset[j] : 0);
         if constexpr (kWhole) {
-          copy_16_async(to_address + at, entries, inside ? 16 : 0);
+          copy_16_async(to_lane + at, pixel, inside ? 16 : 0);
         } else {
           Sixteen<Entry> value;
 #pragma unroll
           for (int i = 0; i < kEntries; ++i) {
             value.entry[i] =
-                inside && channel + i < from.channels ? entries[i] : from_float<Entry>(0.0f);
+                inside && channel + i < from.channels ? pixel[i] : from_float<Entry>(0.0f);
           }
-          *reinterpret_cast<Sixteen<Entry>*>(to + at) = value;
+          *reinterpret_cast<Sixteen<Entry>*>(shared + piece * 16 + at) = value;
         }
-      });
+      }
+    }
+  }
 }
 
 /// Where piece `piece` of 16 bytes of position `row` stands in a patch whose positions have kBytes:
