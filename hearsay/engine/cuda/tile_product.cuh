@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+/// Products of small matrices in floats, where a launch takes hardly longer than its reads: tiles
+/// of them are made by warps, in sums whose order depends on the sizes alone.
+namespace hearsay::engine::cuda {
+
+// A warp makes a tile of kRows x kWarp entries of one peer's product: a lane has a column. It reads
+// kDepth terms at a time, while it adds up those before.
+constexpr unsigned kWarp = 32;
+constexpr unsigned kRows = 16;
+constexpr unsigned kDepth = 16;
+// Long sums are shared among up to so many warps of a block, and what they have is added in order.
+constexpr unsigned kMostShares = 16, kMostThreads = kMostShares * kWarp;
+
+/// A tile of the product of `rows` x `depth` and `depth` x `columns` entries, outside of which
+/// there are zeros.
+struct Tile {
+  /// Tile `number`, row by row.
+  __device__ Tile(unsigned number, unsigned rows, unsigned columns, unsigned depth)
+      : rows(rows), columns(columns), depth(depth) {
+    const unsigned across = (columns + kWarp - 1) / kWarp;
+    first_row = number / across * kRows;
+    first_column = number % across * kWarp;
+  }
+  unsigned rows, columns, depth, first_row, first_column;
+};
+
+/// Shared memory of a warp: terms on their way to other lanes, at last its share of the sums.
+constexpr unsigned kLeftPitch = kRows + 4, kRightPitch = kDepth + 1;
+struct alignas(16) Room {
+  float floats[kWarp * kRightPitch];
+};
+static_assert(sizeof(Room) >= sizeof(float) * kDepth * kLeftPitch);
+static_assert(sizeof(Room) >= sizeof(float) * kRows * kWarp);
+
+/// The terms of a tile from `base` on, as a lane reads them: neighbours are read together, which
+/// left and right have along the depth if their flag says so.
+template <bool kLeftAlongDepth, bool kRightAlongDepth>
+struct Terms {
+  static constexpr unsigned kAcross = kWarp / kDepth;
+  float left[kRows / kAcross], right[kDepth];
+
+  template <class Left, class Right>
+  __device__ void read(const Tile& tile, unsigned base, const Left& left_at,
+                       const Right& right_at) {
+    const unsigned lane = threadIdx.x % kWarp, near = lane % kDepth, far = lane / kDepth;
+#pragma unroll
+    for (unsigned j = 0; j < kRows / kAcross; ++j) {
+      const unsigned row = tile.first_row + (kLeftAlongDepth ? far + j * kAcross : near);
+      const unsigned k = base + (kLeftAlongDepth ? near : far + j * kAcross);
+      left[j] = row < tile.rows && k < tile.depth ? left_at(row, k) : 0.0f;
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kDepth; ++j) {
+      const unsigned column = tile.first_column + (kRightAlongDepth ? far + j * kAcross : lane);
+      const unsigned k = base + (kRightAlongDepth ? near : j);
+      right[j] = column < tile.columns && k < tile.depth ? right_at(k, column) : 0.0f;
+    }
+  }
+
+  /// From now on right[k] is of the lane's column, and room[k kLeftPitch + row] the left factor.
+  __device__ void spread(float* room) {
+    const unsigned lane = threadIdx.x % kWarp, near = lane % kDepth, far = lane / kDepth;
+    __syncwarp();
+    if constexpr (kRightAlongDepth) {
+#pragma unroll
+      for (unsigned j = 0; j < kDepth; ++j) {
+        room[(far + j * kAcross) * kRightPitch + near] = right[j];
+      }
+      __syncwarp();
+#pragma unroll
+      for (unsigned k = 0; k < kDepth; ++k) right[k] = room[lane * kRightPitch + k];
+      __syncwarp();
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kRows / kAcross; ++j) {
+      const unsigned row = kLeftAlongDepth ? far + j * kAcross : near;
+      const unsigned k = kLeftAlongDepth ? near : far + j * kAcross;
+      room[k * kLeftPitch + row] = left[j];
+    }
+    __syncwarp();
+  }
+};
+static_assert(kRows == kDepth && kWarp % kDepth == 0);
+
+/// sums[r] += left(first_row + r, k) right(k, first_column + lane) over the k of chunks `share`,
+/// share + shares, ... of kDepth each; total, if asked for, likewise of left(first_row + lane, k),
+/// for lanes below kRows.
+template <bool kLeftAlongDepth, bool kRightAlongDepth, class Left, class Right>
+__device__ void multiply(const Tile& tile, unsigned share, unsigned shares, const Left& left,
+                         const Right& right, float* room, float (&sums)[kRows], bool with_total,
+                         float& total) {
+  Terms<kLeftAlongDepth, kRightAlongDepth> next;
+  next.read(tile, share * kDepth, left, right);
+  for (unsigned base = share * kDepth; base < tile.depth; base += shares * kDepth) {
+    auto terms = next;
+    if (base + shares * kDepth < tile.depth) next.read(tile, base + shares * kDepth, left, right);
+    terms.spread(room);
+#pragma unroll
+    for (unsigned k = 0; k < kDepth; ++k) {
+#pragma unroll
+      for (unsigned r = 0; r < kRows; r += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(room + k * kLeftPitch + r);
+        sums[r] = fmaf(four.x, terms.right[k], sums[r]);
+        sums[r + 1] = fmaf(four.y, terms.right[k], sums[r + 1]);
+        sums[r + 2] = fmaf(four.z, terms.right[k], sums[r + 2]);
+        sums[r + 3] = fmaf(four.w, terms.right[k], sums[r + 3]);
+      }
+    }
+    if (with_total && threadIdx.x % kWarp < kRows) {
+#pragma unroll
+      for (unsigned k = 0; k < kDepth; ++k) total += room[k * kLeftPitch + threadIdx.x % kWarp];
+    }
+  }
+}
+
+/// The same, shared among the warps of a block: calls body(row, column, sum) for the entries of the
+/// tile that are in the product. A thread has those of one column.
+template <bool kRightAlongDepth, class Left, class Right, class Body>
+__device__ void multiply_together(const Tile& tile, const Left& left, const Right& right,
+                                  Room* rooms, const Body& body) {
+  const unsigned shares = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
+  float* room = rooms[threadIdx.x / kWarp].floats;
+  float sums[kRows] = {}, total = 0;
+  multiply<true, kRightAlongDepth>(tile, threadIdx.x / kWarp, shares, left, right, room, sums,
+                                   false, total);
+  __syncwarp();
+#pragma unroll
+  for (unsigned r = 0; r < kRows; ++r) room[r * kWarp + lane] = sums[r];
+  __syncthreads();
+  const unsigned column = tile.first_column + lane;
+  for (unsigned r = threadIdx.x / kWarp; r < kRows; r += shares) {
+    float sum = 0;
+    for (unsigned share = 0; share < shares; ++share) sum += rooms[share].floats[r * kWarp + lane];
+    if (tile.first_row + r < tile.rows && column < tile.columns) {
+      body(tile.first_row + r, column, sum);
+    }
+  }
+}
+
+}  // namespace hearsay::engine::cuda
