@@ -107,7 +107,7 @@ class Conv2dStep final : public Step {
     const dim3 grid(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers);
     const auto threads = static_cast<unsigned>(kernel.threads);
     if (weights_.bulk) {
-      tape.launch(kernel.bulk, grid, threads,
+      tape.launch(kernel.bulk_for(weights_.geometry), grid, threads,
                   static_cast<std::size_t>(kernel.bulk_shared_bytes(weights_.geometry)), slope_map_,
                   x_map_, launch_);
     } else {

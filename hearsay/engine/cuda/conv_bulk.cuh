@@ -73,12 +73,21 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     const std::uint32_t weights =
         shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
     const std::uint32_t patch = shared_address(shared) + stage * patch_room;
-    multiply_chunk<Math, Shape, kKernel>(
-        kKernel, weights,
-        [&](int f, int k, int l, int step) {
-          return (patch + swizzled<kBytes>(rows[f] + k * g.patch_w + l, half)) ^ (step * 32);
-        },
-        sum);
+    if constexpr (Shape::kStrips) {
+      multiply_strip<Math, Shape>(
+          weights,
+          [&](int j, int l, int step) {
+            return (patch + swizzled<kBytes>(rows[0] + 2 * j * g.patch_w + l, half)) ^ (step * 32);
+          },
+          sum);
+    } else {
+      multiply_chunk<Math, Shape, kKernel>(
+          kKernel, weights,
+          [&](int f, int k, int l, int step) {
+            return (patch + swizzled<kBytes>(rows[f] + k * g.patch_w + l, half)) ^ (step * 32);
+          },
+          sum);
+    }
     if (last) epilogue.finish(tile++, sum);
     chunk = last ? 0 : chunk + 1;
     if (++stage == kStages) {

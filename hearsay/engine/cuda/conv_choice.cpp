@@ -30,8 +30,8 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
   double least = 0;
   const bool can_bulk = site.bulk_copies && g.kernel == 3 && g.dilation == 1;
   for (const ConvKernel& kernel : conv_kernels(site.precision)) {
-    if (kernel.whole != (g.in_c * entry % 16 == 0) || !kernel.takes(g)) continue;
     lay_tiles(g, kernel.pixels);
+    if (kernel.whole != (g.in_c * entry % 16 == 0) || !kernel.takes(g)) continue;
     const int chunks = divide_up(g.in_c * entry, kernel.bytes);
     if (kernel.is_bulk() ? !can_bulk || g.in_c * entry % kernel.bytes != 0 ||
                                std::max(g.patch_h, g.patch_w) > kWidestBox
@@ -47,7 +47,7 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
     // Bytes that a fragment's products need from shared memory fall with the size of the block.
-    const double reads = 1.0 / kernel.pixels + 1.0 / kernel.out;
+    const double reads = 1.0 / kernel.pixels + (kernel.strip_height > 0 ? 0.5 : 1.0) / kernel.out;
     // A chunk that is loaded while nothing is computed costs as much as this many products.
     const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);
     const double cost = waves * (products + waits) * (1 + 16 * reads);

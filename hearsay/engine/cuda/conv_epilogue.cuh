@@ -27,18 +27,37 @@ __device__ inline Two<Entry> load_now(const Entry* from) {
   }
 }
 
+/// Which pixels of a tile a fragment of 16 has: kRuns, those that follow one another; kStrips, 8
+/// neighbours in one row and the 8 below them, so that a warp's fragments form a strip 8 wide, and
+/// the taps of a column read the same rows of it. Strips need stride 1 and tiles that they divide.
+enum class Pixels { kRuns, kStrips };
+
 /// How a block divides a tile of kPixels x kOut among its warps: each has kRows fragments of 16
 /// pixels and kColumns of 8 channels. kBytes: of channels a chunk; kStages: how many chunks have
 /// room; kBlocks: of a multiprocessor, for which registers must suffice.
 template <int kWarpsM_, int kWarpsN_, int kRows_, int kColumns_, int kBytes_, int kStages_,
-          int kBlocks_>
+          int kBlocks_, Pixels kPixelsAs = Pixels::kRuns>
 struct ConvShape {
   static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kRows = kRows_, kColumns = kColumns_,
                        kBytes = kBytes_, kStages = kStages_, kBlocks = kBlocks_;
+  static constexpr bool kStrips = kPixelsAs == Pixels::kStrips;
+  static constexpr int kStripHeight = kStrips ? 2 * kRows : 0;
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kPixels = 16 * kWarpsM * kRows;
   static constexpr int kOut = 8 * kWarpsN * kColumns;
   static constexpr int kPitch = row_pitch(kBytes);
+
+  /// Where row `row` of this warp's fragment f stands in the tile.
+  __device__ static PixelPlace place(const ConvGeometry& g, int f, int row) {
+    const int warp_m = threadIdx.x / 32 % kWarpsM;
+    if constexpr (kStrips) {
+      const int log_across = g.log_w - 3;
+      const int y = (warp_m >> log_across) * kStripHeight + 2 * f + row / 8;  // of all images
+      return {y >> g.log_h, y & (g.tile_h - 1), (warp_m & ((1 << log_across) - 1)) * 8 + row % 8};
+    } else {
+      return pixel_place(g, (warp_m * kRows + f) * 16 + row);
+    }
+  }
 };
 
 /// What becomes of a tile's products, and where it goes. One a thread, which has kRows x kColumns
@@ -73,13 +92,11 @@ class Epilogue {
   __device__ void begin(int tile) {
     const ConvGeometry& g = p_.geometry;
     const TileOrigin origin = tile_origin(g, tile);
-    const int warp_m = threadIdx.x / 32 % Shape::kWarpsM;
 #pragma unroll
     for (int f = 0; f < Shape::kRows; ++f) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const PixelPlace place =
-            pixel_place(g, (warp_m * Shape::kRows + f) * 16 + half * 8 + threadIdx.x % 32 / 4);
+        const PixelPlace place = Shape::place(g, f, half * 8 + threadIdx.x % 32 / 4);
         const int image = origin.image + place.image, y = origin.y + place.y,
                   x = origin.x + place.x;
         const bool inside = image < g.images && y < g.out_h && x < g.out_w;

@@ -47,9 +47,9 @@ inline void lay_tiles(ConvGeometry& g, int pixels) {
     return log;
   };
   int left = log_of(pixels);
-  constexpr int kWidest = 4;
-  g.log_w = log_of(g.out_w) < left ? log_of(g.out_w) : left;
-  if (g.log_w > kWidest) g.log_w = kWidest;
+  constexpr int kWidest = 4, kUsualHeight = 3;  // logs
+  const int widest = left - kUsualHeight < kWidest ? left - kUsualHeight : kWidest;
+  g.log_w = log_of(g.out_w) < widest ? log_of(g.out_w) : widest;
   left -= g.log_w;
   g.log_h = log_of(g.out_h) < left ? log_of(g.out_h) : left;
   left -= g.log_h;

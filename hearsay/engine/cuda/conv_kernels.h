@@ -67,14 +67,19 @@ struct ConvKernel {
   Launch of_3x3[2] = {};        ///< or null
   BulkLaunch bulk_3x3[2] = {};  ///< or null; for input of whole chunks (sm_90 on)
   int threads, pixels, out, bytes, pitch, stages;
-  int epilogue[2];  ///< bytes of shared memory
-  bool whole;       ///< the channels must fill pieces of 16 bytes
+  int strip_height;  ///< of strips 8 pixels wide that must divide a tile; 0: there are none
+  int epilogue[2];   ///< bytes of shared memory
+  bool whole;        ///< the channels must fill pieces of 16 bytes
 
   bool is_bulk() const { return bulk_3x3[0] != nullptr; }
   Launch launch(const ConvGeometry& g, bool backward) const {
     return g.kernel == 3 && of_3x3[0] != nullptr ? of_3x3[backward] : any[backward];
   }
-  bool takes(const ConvGeometry& g) const { return is_bulk() || launch(g, false) != nullptr; }
+  /// g: with tiles of this kernel.
+  bool takes(const ConvGeometry& g) const {
+    if (strip_height == 0) return is_bulk() || launch(g, false) != nullptr;
+    return g.stride == 1 && g.tile_w % 8 == 0 && g.tile_h % strip_height == 0;
+  }
   int weight_bytes(const ConvGeometry& g) const { return g.taps * out * pitch; }
   int shared_bytes(const ConvGeometry& g, int chunks, bool resident, bool backward) const {
     if (!is_bulk()) {
@@ -89,17 +94,25 @@ struct ConvKernel {
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
   void (*launch)(WeightLaunch);
-  void (*bulk)(CUtensorMap slope, CUtensorMap x, WeightLaunch);  ///< or null; channels in sixteens
-  void (*add)(WeightLaunch);                                     ///< grid (shares, groups, peers)
+  using BulkLaunch = void (*)(CUtensorMap slope, CUtensorMap x, WeightLaunch);
+  BulkLaunch bulk;            ///< or null; channels in sixteens
+  BulkLaunch strips;          ///< or null; the same for 3 x 3, stride 1, and tiles of whole strips
+  void (*add)(WeightLaunch);  ///< grid (shares, groups, peers)
   void (*add_many)(WeightLaunch);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
   int shares;   ///< of a group's weights, one a warp
   bool direct;  ///< one split needs no `add`
   int out_pitch, in_pitch, sum_bytes;
   int box_bytes;  ///< of 16 channels
+  int strip_width, strip_height;
   bool whole;
 
   int floats() const { return out * in * taps; }
+  BulkLaunch bulk_for(const ConvGeometry& g) const {
+    const bool strip = strips != nullptr && g.kernel == 3 && g.stride == 1 &&
+                       g.tile_w % strip_width == 0 && g.tile_h % strip_height == 0;
+    return strip ? strips : bulk;
+  }
   int shared_bytes(const ConvGeometry& g) const {
     const int tiles = pixels * 4 + 2 * (pixels * out_pitch + g.patch_positions() * in_pitch);
     return tiles > sum_bytes ? tiles : sum_bytes;

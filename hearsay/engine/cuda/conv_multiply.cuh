@@ -11,10 +11,9 @@ namespace hearsay::engine::cuda {
 /// each of its warp's fragments of A, whose other half of 32 bytes lane + 16 addresses.
 template <class Shape>
 __device__ inline void find_rows(const ConvGeometry& g, int (&rows)[Shape::kRows]) {
-  const int warp_m = threadIdx.x / 32 % Shape::kWarpsM;
 #pragma unroll
   for (int f = 0; f < Shape::kRows; ++f) {
-    const PixelPlace place = pixel_place(g, (warp_m * Shape::kRows + f) * 16 + threadIdx.x % 16);
+    const PixelPlace place = Shape::place(g, f, threadIdx.x % 16);
     rows[f] = (place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride;
   }
 }
@@ -51,6 +50,41 @@ __device__ inline void multiply_chunk(int kernel, std::uint32_t weights, const A
           for (int f = 0; f < Shape::kRows; ++f) {
             Math::multiply(sum[f][2 * pair], a[f], b[0], b[1]);
             Math::multiply(sum[f][2 * pair + 1], a[f], b[2], b[3]);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The same for strips and kernels of 3 x 3, where a row of 8 pixels is read once for the three
+/// taps above one another; pair_at(j, l, step) is the address of 16 bytes of rows 2 j and 2 j + 1
+/// of the patch that the strip reads, for taps (., l).
+template <class Math, class Shape, class Address>
+__device__ inline void multiply_strip(std::uint32_t weights, const Address& pair_at,
+                                      float (&sum)[Shape::kRows][Shape::kColumns][4]) {
+#pragma unroll
+  for (int l = 0; l < 3; ++l) {
+#pragma unroll
+    for (int step = 0; step < Shape::kBytes / 32; ++step) {
+      std::uint32_t pair[Shape::kRows + 1][4];
+#pragma unroll
+      for (int j = 0; j <= Shape::kRows; ++j) load_matrices(pair[j], pair_at(j, l, step));
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+#pragma unroll
+        for (int two = 0; two < Shape::kColumns / 2; ++two) {
+          std::uint32_t b[4];
+          load_matrices(
+              b, weights + ((k * 3 + l) * Shape::kOut + two * 16) * Shape::kPitch + step * 32);
+#pragma unroll
+          for (int f = 0; f < Shape::kRows; ++f) {
+            const auto& above = pair[f + k / 2];
+            const auto& below = pair[f + 1];
+            const std::uint32_t between[4] = {above[1], below[0], above[3], below[2]};
+            const std::uint32_t(&a)[4] = k == 1 ? between : above;
+            Math::multiply(sum[f][2 * two], a, b[0], b[1]);
+            Math::multiply(sum[f][2 * two + 1], a, b[2], b[3]);
           }
         }
       }

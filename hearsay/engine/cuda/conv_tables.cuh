@@ -17,6 +17,7 @@ constexpr ConvKernel describe() {
       .bytes = Shape::kBytes,
       .pitch = Shape::kPitch,
       .stages = Shape::kStages,
+      .strip_height = Shape::kStripHeight,
       .epilogue = {Epilogue<Entry, Shape, false>::kShared, Epilogue<Entry, Shape, true>::kShared},
       .whole = kWhole};
 }
@@ -49,6 +50,7 @@ template <class Math, class Shape, bool kWhole>
 constexpr WeightKernel weight_kernel() {
   WeightKernel kernel{.launch = correlate<Math, Shape, kWhole>,
                       .bulk = nullptr,
+                      .strips = nullptr,
                       .add = add_weight_parts<Shape>,
                       .add_many = add_many_parts<Shape>,
                       .threads = Shape::kThreads,
@@ -62,8 +64,13 @@ constexpr WeightKernel weight_kernel() {
                       .in_pitch = Shape::kInPitch,
                       .sum_bytes = Shape::kWarpsK * Shape::kFloats * 4,
                       .box_bytes = 16 * static_cast<int>(sizeof(typename Math::Entry)),
+                      .strip_width = Shape::kStripWidth,
+                      .strip_height = 2 * Shape::kStripPieces,
                       .whole = kWhole};
-  if constexpr (kWhole) kernel.bulk = correlate_bulk<Math, Shape>;
+  if constexpr (kWhole) {
+    kernel.bulk = correlate_bulk<Math, Shape, false>;
+    if constexpr (Shape::kTaps == 9) kernel.strips = correlate_bulk<Math, Shape, true>;
+  }
   return kernel;
 }
 
@@ -71,8 +78,11 @@ constexpr WeightKernel weight_kernel() {
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
-    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
     bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1>>(),

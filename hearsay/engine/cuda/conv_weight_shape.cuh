@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "hearsay/engine/cuda/conv_kernels.h"
 #include "hearsay/engine/cuda/conv_tile.cuh"
 
@@ -25,9 +27,17 @@ struct WeightShape {
   static constexpr int kOutPitch = pitch(kOut), kInPitch = pitch(kIn);
   static constexpr int kFloats = kOut * kIn * kTaps;  ///< of the weights of a block
 
+  /// The pixels of a product may be two rows of a strip; a warp has kStripPieces such pairs below
+  /// one another.
+  static constexpr int kStripWidth = kPiece / 2;
+  static constexpr int kStripPieces = std::min(4, kPixels / kPiece / kWarpsK);
+
   /// Floats of neighbouring channels are read two at a time: the two go to rows g and g + 8 of one
   /// fragment of output channels, or to the same column of two fragments of input channels.
   static constexpr int kTogether = sizeof(Entry) == 4 && kColumns % 2 == 0 ? 2 : 1;
+  struct alignas(4 * kTogether) Words {
+    std::uint32_t of[kTogether];
+  };
   static constexpr int output_of(int fragment, int g, int second) {
     return fragment * 16 + (sizeof(Entry) == 4 ? 2 * g + second : g + 8 * second);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv_weight_tiles.cuh"
+#include "hearsay/engine/cuda/conv_weight_multiply.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -18,9 +18,8 @@ __device__ inline WeightGroup weight_group(const WeightLaunch& p) {
 
 /// Sums over the tiles of a split, which `tiles` brings two at a time: those that are multiplied,
 /// and those on their way. `place_of` has room for the places of the pixels in a patch, `scratch`
-/// for the sums of all warps; it may be where the tiles were. Matrix product: output channels x
-/// pixels x (taps x input channels).
-template <class Math, class Shape, class Tiles>
+/// for the sums of all warps; it may be where the tiles were.
+template <class Math, class Shape, bool kStrips, class Tiles>
 __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* place_of,
                                 char* scratch) {
   using Entry = typename Math::Entry;
@@ -29,7 +28,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   const WeightGroup group = weight_group<Shape>(p);
   const int first_out = group.out * Shape::kOut;
   const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
-  for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
+  for (int pixel = threadIdx.x; !kStrips && pixel < Shape::kPixels; pixel += Shape::kThreads) {
     const PixelPlace place = pixel_place(g, pixel);
     place_of[pixel] =
         ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) *
@@ -43,11 +42,8 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   }
 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int warp_k = warp % Shape::kWarpsK;
-  const int out0 = warp / Shape::kWarpsK % Shape::kWarpsOut * Shape::kRows * 16;
-  const int in0 = warp / Shape::kWarpsK / Shape::kWarpsOut * Shape::kColumns * 8;
-
-  float sum[Shape::kTaps][Shape::kRows][Shape::kColumns][4] = {};
+  WarpSums<Shape> sum{.out = warp / Shape::kWarpsK % Shape::kWarpsOut * Shape::kRows * 16,
+                      .in = warp / Shape::kWarpsK / Shape::kWarpsOut * Shape::kColumns * 8};
   float bias_sum = 0;
   const bool sums_bias = p.bias != nullptr && group.in == 0 && group.tap == 0;
   const int per_split = (g.tiles + p.splits - 1) / p.splits;
@@ -70,66 +66,10 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
         }
       }
     }
-    for (int piece = warp_k; piece < Shape::kPixels / Shape::kPiece; piece += Shape::kWarpsK) {
-      std::uint32_t a[Shape::kRows][4];
-      if constexpr (sizeof(Entry) == 4) {
-        const int pixel = piece * 8 + lane % 4;
-        const char* row = slopes + pixel * Tiles::kOutRow + lane / 4 * 8;
-#pragma unroll
-        for (int f = 0; f < Shape::kRows; ++f) {
-          const char* at = row + Tiles::slope_offset(out0 + f * 16);
-          const uint2 near = *reinterpret_cast<const uint2*>(at);
-          const uint2 far = *reinterpret_cast<const uint2*>(at + 4 * Tiles::kOutRow);
-          a[f][0] = near.x;
-          a[f][1] = near.y;
-          a[f][2] = far.x;
-          a[f][3] = far.y;
-        }
-        constexpr int kTogether = Shape::kTogether;
-        const char* near = patch + place_of[pixel] + lane / 4 * kTogether * 4;
-        const char* far = patch + place_of[pixel + 4] + lane / 4 * kTogether * 4;
-#pragma unroll
-        for (int n = 0; n < Shape::kColumns; n += kTogether) {
-          const int offset = tiles.patch_offset(in0 + n * 8);
-#pragma unroll
-          for (int tap = 0; tap < Shape::kTaps; ++tap) {
-            struct alignas(4 * kTogether) Words {
-              std::uint32_t of[kTogether];
-            };
-            const auto b0 = *reinterpret_cast<const Words*>(near + tap_offset[tap] + offset);
-            const auto b1 = *reinterpret_cast<const Words*>(far + tap_offset[tap] + offset);
-#pragma unroll
-            for (int t = 0; t < kTogether; ++t) {
-              const std::uint32_t k0 = b0.of[t], k1 = b1.of[t];
-#pragma unroll
-              for (int f = 0; f < Shape::kRows; ++f) {
-                Math::multiply(sum[tap][f][n + t], a[f], k0, k1);
-              }
-            }
-          }
-        }
-      } else {
-        const int row = piece * 16 + lane / 16 * 8 + lane % 8;
-#pragma unroll
-        for (int f = 0; f < Shape::kRows; ++f) {
-          load_matrices_transposed(
-              a[f],
-              shared_address(slopes) + Tiles::slope_piece(row, out0 + f * 16 + lane / 8 % 2 * 8));
-        }
-        const int place = place_of[piece * 16 + lane % 16];
-#pragma unroll
-        for (int tap = 0; tap < Shape::kTaps; ++tap) {
-#pragma unroll
-          for (int n = 0; n < Shape::kColumns; ++n) {
-            std::uint32_t b0, b1;
-            load_two_matrices_transposed(
-                b0, b1,
-                shared_address(patch) + tiles.patch_piece(place + tap_offset[tap], in0 + n * 8));
-#pragma unroll
-            for (int f = 0; f < Shape::kRows; ++f) Math::multiply(sum[tap][f][n], a[f], b0, b1);
-          }
-        }
-      }
+    if constexpr (kStrips) {
+      multiply_strips<Math, Shape>(tiles, g, slopes, patch, sum);
+    } else {
+      multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, tap_offset, sum);
     }
   }
 
@@ -142,8 +82,8 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
       reinterpret_cast<float4*>(p.partial) +
       ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) * kFours;
   const auto fragment = [&](int f) {
-    const float(&c)[4] = sum[f / (Shape::kRows * Shape::kColumns)]
-                            [f / Shape::kColumns % Shape::kRows][f % Shape::kColumns];
+    const float(&c)[4] = sum.of[f / (Shape::kRows * Shape::kColumns)]
+                               [f / Shape::kColumns % Shape::kRows][f % Shape::kColumns];
     return float4{c[0], c[1], c[2], c[3]};
   };
   if constexpr (Shape::kWarpsK == 1) {
@@ -159,7 +99,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
           const int out = Shape::output_of(f / Shape::kColumns % Shape::kRows, lane / 4, i / 2);
           const int in = Shape::input_of(f % Shape::kColumns, lane % 4 * 2 + i % 2);
           const int tap = f / Shape::kColumns / Shape::kRows;
-          ordered[((out0 + out) * Shape::kIn + in0 + in) * Shape::kTaps + tap] = values[i];
+          ordered[((sum.out + out) * Shape::kIn + sum.in + in) * Shape::kTaps + tap] = values[i];
         }
       }
       __syncthreads();
@@ -183,7 +123,8 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   } else {
     __syncthreads();
 #pragma unroll
-    for (int f = 0; f < kFragments; ++f) total[warp_k * kFours + place + f * 32] = fragment(f);
+    for (int f = 0; f < kFragments; ++f)
+      total[warp_of_pixels<Shape>() * kFours + place + f * 32] = fragment(f);
     __syncthreads();
     for (int at = threadIdx.x; at < kFours; at += Shape::kThreads) {
       float4 t = total[at];
@@ -219,12 +160,12 @@ __global__ void __launch_bounds__(Shape::kThreads)
       .first_out = group.out * Shape::kOut,
       .first_in = group.in * Shape::kIn,
       .stages = shared + Shape::kPixels * 4};
-  correlate_tiles<Math, Shape>(p, tiles, reinterpret_cast<int*>(shared), shared);
+  correlate_tiles<Math, Shape, false>(p, tiles, reinterpret_cast<int*>(shared), shared);
 }
 
 /// The same with tiles that the hardware brings, for channels in whole sixteens and tiles that do
 /// not reach from one peer to the next.
-template <class Math, class Shape>
+template <class Math, class Shape, bool kStrips>
 __global__ void __launch_bounds__(Shape::kThreads, 2)
     correlate_bulk(const __grid_constant__ CUtensorMap slope_map,
                    const __grid_constant__ CUtensorMap x_map,
@@ -244,7 +185,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   if (threadIdx.x < 2) make_barrier(shared_address(tiles.barriers + threadIdx.x));
   __syncthreads();
   backend::cuda::begin_launch();
-  correlate_tiles<Math, Shape>(p, tiles, reinterpret_cast<int*>(others), shared);
+  correlate_tiles<Math, Shape, kStrips>(p, tiles, reinterpret_cast<int*>(others), shared);
 }
 
 }  // namespace hearsay::engine::cuda
