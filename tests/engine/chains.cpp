@@ -56,6 +56,22 @@ Value block(Network& net, const std::string& name, Value x, Value residual) {
   return net.add(name + ".relu", Relu{}, {x});
 }
 
+/// relu(conv(x) + bias)
+Value clipped(Network& net, const std::string& name, Value x, std::size_t out,
+              std::size_t stride = 1) {
+  x = net.add(name, Conv2d{.out = out, .stride = stride, .padding = 1}, {x});
+  return net.add(name + ".relu", Relu{}, {x});
+}
+
+/// Values that relu made, read by a pool, a convolution and a pool.
+Chain pooled(const std::string& name, Shape input, std::size_t channels, Kind pool) {
+  return {name, input, [=](Network& net) {
+            Value x = clipped(net, "conv1", net.input(), channels);
+            x = clipped(net, "conv2", net.add("pool1", pool, {x}), 2 * channels);
+            return net.add("pool2", pool, {clipped(net, "conv3", x, 2 * channels)});
+          }};
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Chain& chain) { return out << chain.name; }
@@ -133,6 +149,55 @@ std::vector<Chain> chains() {
          const Value x = conv(net, "conv1", net.input(), 16), y = conv(net, "conv2", x, 16);
          const Value sum = net.add("sum", Add{}, {net.add("norm", BatchNorm{}, {y}), x});
          return net.add("gelu", Gelu{}, {sum});
+       }},
+      // What reads the output of a relu masks its gradient, if nobody adds to it later.
+      pooled("ReluMaxPool", {3, 12, 16}, 16, MaxPool{}),
+      pooled("ReluMaxPoolOddSizes", {3, 13, 11}, 16, MaxPool{}),
+      pooled("ReluMaxPoolOf5", {3, 15, 14}, 5, MaxPool{}),
+      pooled("ReluMaxPoolOf64", {3, 8, 8}, 64, MaxPool{}),
+      pooled("ReluMaxPoolOverlapping", {3, 15, 14}, 16, MaxPool{.kernel = 3}),
+      pooled("ReluMaxPoolOverlappingPadded", {3, 11, 12}, 16, MaxPool{.kernel = 3, .padding = 1}),
+      pooled("ReluMaxPoolWithGaps", {3, 15, 14}, 16, MaxPool{.stride = 3}),
+      pooled("ReluAveragePool", {3, 12, 10}, 16, AveragePool{}),
+      {"ReluStrided",
+       {3, 16, 16},
+       [](Network& net) {
+         Value x = clipped(net, "conv1", net.input(), 16);
+         x = clipped(net, "conv3", clipped(net, "conv2", x, 32, 2), 16);
+         x = net.add("conv4", Conv2d{.out = 20, .kernel = 1}, {x});
+         return clipped(net, "conv5", net.add("relu4", Relu{}, {x}), 7);
+       }},
+      {"ReluReadByConvAndSum",
+       {3, 12, 10},
+       [](Network& net) {
+         const Value x = clipped(net, "conv1", net.input(), 16), y = clipped(net, "conv2", x, 16);
+         return net.add("relu", Relu{}, {net.add("add", Add{}, {y, x})});
+       }},
+      {"ReluReadByTwoConvs",
+       {3, 10, 10},
+       [](Network& net) {
+         const Value x = clipped(net, "conv", net.input(), 16);
+         const Value a = clipped(net, "a", x, 32, 2), b = clipped(net, "b", x, 32, 2);
+         return net.add("add", Add{}, {a, b});
+       }},
+      {"ReluReadByConvAndMaxPool",
+       {3, 12, 10},
+       [](Network& net) {
+         const Value x = clipped(net, "conv", net.input(), 16), y = clipped(net, "a", x, 16, 2);
+         return net.add("add", Add{}, {net.add("pool", MaxPool{}, {x}), y});
+       }},
+      {"ReluReadByMaxPoolAndConv",
+       {3, 12, 10},
+       [](Network& net) {
+         const Value x = clipped(net, "conv", net.input(), 16);
+         const Value y = net.add("pool", MaxPool{}, {x});
+         return net.add("add", Add{}, {clipped(net, "a", x, 16, 2), y});
+       }},
+      {"ReluIsAResidual",
+       {3, 10, 8},
+       [](Network& net) {
+         const Value x = clipped(net, "conv", net.input(), 16);
+         return block(net, "a", x, x);
        }},
       // A mean over pixels sums up what the norm before it needs, if nobody adds to it later.
       {"NormPooled",

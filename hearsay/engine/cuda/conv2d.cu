@@ -36,6 +36,7 @@ class Conv2dStep final : public Step {
   Conv2dStep(const model::Conv2d& conv, const Site& site)
       : site_(site), bias_(conv.bias), forward_(site, geometry(conv), conv, false, site.x->data) {
     if (!site.y->wants_gradient()) return;
+    site.y->wants_mask = site.relu;
     if (site.x->wants_gradient()) {
       backward_.emplace(site, transposed(conv), conv, true, site.y->gradient);
     }
@@ -97,7 +98,7 @@ class Conv2dStep final : public Step {
   }
 
   void backward(Tape& tape, const Call& call) override {
-    if (site_.relu) mask(tape);
+    if (site_.relu && !site_.y->masked) mask(tape);
     const int lane = 1 + static_cast<int>(site_.index % kSideLanes);
     tape.fork(lane);
     tape.use(lane);
@@ -132,11 +133,12 @@ class Conv2dStep final : public Step {
     launch.add = x.adds() ? x.gradient : nullptr;
     if (x.norm.x != nullptr && x.contributions == x.readers && backward_->can_sum()) {
       launch.norm_x = x.norm.x;
-      launch.norm_y = x.norm.relu && x.norm.residual ? x.data : nullptr;
       launch.normals = x.norm.normals;
-      launch.norm_relu = x.norm.relu;
+      launch.norm_relu = x.norm.relu && !x.norm.residual;
+      launch.mask = x.norm.relu && x.norm.residual ? x.data : nullptr;
       x.gradient_sums = backward_->sum(launch);
     }
+    if (backward_->can_sum() && x.masks()) launch.mask = x.data;
     backward_->launch(tape, launch);
   }
 

@@ -23,7 +23,7 @@ class ConvDirection {
   /// From now on every call of the plan begins with packing these weights too.
   void have_packed(WeightPacker& packer) const { packer.add(job_); }
 
-  /// Whether a launch can sum up what it writes, for each channel.
+  /// Whether a launch can sum up what it writes, for each channel, and mask it.
   bool can_sum() const { return choice_.geometry.out_c % choice_.kernel->out == 0; }
   /// Whether those can be moments: all tiles must be as large.
   bool can_sum_moments() const;

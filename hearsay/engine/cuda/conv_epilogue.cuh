@@ -74,8 +74,8 @@ struct ConvShape {
 };
 
 /// What becomes of a tile's products, and where it goes. One a thread, which has kRows x kColumns
-/// fragments. Forward: bias, relu, the moments of the channels. Backward: what is added, and what
-/// the norm that made the input wants to know.
+/// fragments. Forward: bias, relu, the moments of the channels. Backward: what is added, what
+/// relu stops, and what the norm that made the input wants to know.
 template <class Entry, class Shape, bool kBackward>
 class Epilogue {
  public:
@@ -117,7 +117,7 @@ class Epilogue {
         if constexpr (kBackward) {
           fetch(p_.add, pixel_at_[f][half], there_[f][half]);
           fetch(p_.norm_x, pixel_at_[f][half], norm_x_[f][half]);
-          fetch(p_.norm_y, pixel_at_[f][half], norm_y_[f][half]);
+          fetch(p_.mask, pixel_at_[f][half], mask_[f][half]);
         }
       }
     }
@@ -240,6 +240,14 @@ class Epilogue {
         value[1] += to_float(there_[f][half][n].entry[1]);
       });
     }
+    if (p_.mask != nullptr) {
+      for_pixels(sum, n, [&](float(&value)[2], int f, int half) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          if (!(to_float(mask_[f][half][n].entry[i]) > 0.0f)) value[i] = 0.0f;
+        }
+      });
+    }
     if (p_.norm_x == nullptr) {
       store_all(n, sum);
       return;
@@ -250,9 +258,7 @@ class Epilogue {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const float in = to_float(norm_x_[f][half][n].entry[i]);
-        const float passed = p_.norm_y == nullptr ? normalized(in, normal[i])
-                                                  : to_float(norm_y_[f][half][n].entry[i]);
-        if (p_.norm_relu && !(passed > 0.0f)) value[i] = 0.0f;
+        if (p_.norm_relu && !(normalized(in, normal[i]) > 0.0f)) value[i] = 0.0f;
         total[i] += value[i];
         product[i] = fmaf(value[i], in - normal[i].mean, product[i]);
       }
@@ -306,7 +312,7 @@ class Epilogue {
   bool whole_;
   int pixel_at_[Shape::kRows][2];  ///< where its pixels stand; -1: beyond the output
   Two<Entry> there_[Shape::kRows][2][Shape::kColumns], norm_x_[Shape::kRows][2][Shape::kColumns],
-      norm_y_[Shape::kRows][2][Shape::kColumns];
+      mask_[Shape::kRows][2][Shape::kColumns];
 };
 
 }  // namespace hearsay::engine::cuda

@@ -26,10 +26,10 @@ struct ConvLaunch {
   const void* add = nullptr;                 ///< of y's shape, maybe y itself: added to the result
   float2* sums = nullptr;  ///< [peer][tile][out_c], or null: of y and of (y - mean of the tile)^2
                            ///< or, where `norm_x` is set, of g and of g (x - mean)
-  const void* norm_x = nullptr;     ///< y is the gradient g of a norm's output: this is its input,
-  const void* norm_y = nullptr;     ///< its output, where that does not follow from the input,
-  const Normal* normals = nullptr;  ///< [peer][channel]; g is 0 where relu let nothing through
-  int norm_relu = 0;
+  const void* mask = nullptr;       ///< y is a gradient g: it is 0 where this (relu's) is not > 0
+  const void* norm_x = nullptr;     ///< g is that of a norm's output: this is its input,
+  const Normal* normals = nullptr;  ///< [peer][channel],
+  int norm_relu = 0;                ///< and g is 0 where what follows from these is not > 0
   int relu = 0;
   int chunks = 1;    ///< of channels
   int resident = 0;  ///< all chunks of weights have room, and come once a block (bulk kernels)

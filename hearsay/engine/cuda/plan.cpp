@@ -110,6 +110,7 @@ void Plan::gradient(std::span<const float* const> parameters, std::span<float* c
   for (Tensor& tensor : tensors_) {
     tensor.contributions = 0;
     tensor.gradient_sums = {};
+    tensor.masked = false;
   }
   cross_entropy(tape, context_.precision, *logits_, labels_.data(), tape.put(losses));
   for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(tape, call);

@@ -29,16 +29,20 @@ struct Place {
   unsigned channel, column, row, sample;
 };
 
+/// Instead of a pixel: the maximum is not > 0, and relu, which made it, stops its gradient.
+constexpr std::uint16_t kStopped = 0xffff;
+
 /// Which pixel of its window is the maximum, for W neighbouring channels.
 template <int W>
 struct alignas(W * sizeof(std::uint16_t)) Maxima {
   std::uint16_t of[W];
 };
 
-/// With `places` the maximum of each window, and which of its pixels that is (the first of equals);
-/// without, the mean, over zeros too. One thread W channels of a pixel.
+/// With `places` the maximum of each window, and which of its pixels that is (the first of equals;
+/// kStopped if `relu` and so it is); without, the mean, over zeros too. One thread W channels of a
+/// pixel.
 template <class T, int W>
-__global__ void pool_forward(const T* x, Extent in, Extent out, Window window,
+__global__ void pool_forward(const T* x, Extent in, Extent out, Window window, bool relu,
                              std::uint16_t* places, T* y) {
   backend::cuda::begin_launch();
   const unsigned at = (blockIdx.x * kThreads + threadIdx.x) * W;
@@ -67,6 +71,10 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window,
     }
   }
   if (places != nullptr) {
+#pragma unroll
+    for (int c = 0; c < W; ++c) {
+      if (relu && !(most[c] > 0)) best.of[c] = kStopped;
+    }
     *reinterpret_cast<Maxima<W>*>(places + at) = best;
     store(most, y + at);
   } else {
@@ -113,11 +121,44 @@ __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent i
   store_gradient(sum, add, dx + at);
 }
 
+/// The same for the maxima of windows of 2 x 2 that do not overlap: one thread W channels of a
+/// window, or of what the last row and column of odd sizes leave of one. Grid (rows of windows,
+/// columns and channels).
+template <class T, int W>
+__global__ void __launch_bounds__(kThreads)
+    spread_2x2(const T* dy, const std::uint16_t* places, Extent in, Extent out, bool add, T* dx) {
+  backend::cuda::begin_launch();
+  const unsigned piece = (blockIdx.y * kThreads + threadIdx.x) * W;
+  const unsigned channel = piece % in.channels, column = piece / in.channels;
+  if (2 * column >= in.width) return;
+  const unsigned rows = (in.height + 1) / 2, row = blockIdx.x % rows, sample = blockIdx.x / rows;
+  float gradient[W] = {};
+  Maxima<W> best{};
+  if (row < out.height && column < out.width) {
+    const unsigned pixel = (sample * out.height + row) * out.width + column;
+    best = *reinterpret_cast<const Maxima<W>*>(places + pixel * out.channels + channel);
+    load(dy + pixel * out.channels + channel, gradient);
+  }
+  const unsigned first = (sample * in.height + 2 * row) * in.width + 2 * column;
+#pragma unroll
+  for (unsigned k = 0; k < 2; ++k) {
+#pragma unroll
+    for (unsigned l = 0; l < 2; ++l) {
+      if (2 * row + k >= in.height || 2 * column + l >= in.width) continue;
+      float own[W];
+#pragma unroll
+      for (int c = 0; c < W; ++c) own[c] = best.of[c] == 2 * k + l ? gradient[c] : 0.0f;
+      store_gradient(own, add, dx + (first + k * in.width + l) * in.channels + channel);
+    }
+  }
+}
+
 class PoolStep final : public Step {
  public:
   PoolStep(const Window& window, bool maximum, const Site& site)
       : site_(site), in_(*site.x), out_(*site.y), window_(window) {
     if (maximum) places_ = Memory<std::uint16_t>(out_.size);
+    by_2x2_ = maximum && window.kernel == 2 && window.stride == 2 && window.padding == 0;
   }
 
   void forward(Tape& tape, const Call&) override {
@@ -125,18 +166,29 @@ class PoolStep final : public Step {
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(pool_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads, 0,
                              static_cast<const T*>(site_.x->data), in_, out_, window_,
-                             places_.data(), static_cast<T*>(site_.y->data));
+                             site_.x->wants_mask, places_.data(), static_cast<T*>(site_.y->data));
                });
   }
 
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
+    // What others wrote is not masked here.
+    if (places_.data() != nullptr && !add) site_.x->masks();
     with_width(site_.precision, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(pool_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads, 0,
-                             static_cast<const T*>(site_.y->gradient), places_.data(), in_, out_,
-                             window_, add, static_cast<T*>(site_.x->gradient));
+                 const auto* dy = static_cast<const T*>(site_.y->gradient);
+                 auto* dx = static_cast<T*>(site_.x->gradient);
+                 if (!by_2x2_) {
+                   tape.launch(pool_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads, 0,
+                               dy, places_.data(), in_, out_, window_, add, dx);
+                   return;
+                 }
+                 const unsigned rows = (in_.height + 1) / 2, columns = (in_.width + 1) / 2;
+                 const unsigned samples = in_.size / (in_.channels * in_.height * in_.width);
+                 tape.launch(spread_2x2<T, W>,
+                             dim3(samples * rows, blocks_for(columns * in_.channels / W, kThreads)),
+                             kThreads, 0, dy, places_.data(), in_, out_, add, dx);
                });
   }
 
@@ -144,6 +196,7 @@ class PoolStep final : public Step {
   Site site_;
   Extent in_, out_;
   Window window_;
+  bool by_2x2_ = false;
   Memory<std::uint16_t> places_;
 };
 
