@@ -17,7 +17,7 @@ using backend::cuda::Tape;
 
 constexpr int kSideLanes = 2;  // for the gradients of weights, which nobody waits for
 
-/// The gradient of what went into relu, in its place.
+/// The gradient of what went into relu, in its place: where no reader of y could mask it.
 template <class T, int W>
 __global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
   backend::cuda::begin_launch();

@@ -39,7 +39,7 @@ struct alignas(W * sizeof(std::uint16_t)) Maxima {
 };
 
 /// With `places` the maximum of each window, and which of its pixels that is (the first of equals;
-/// kStopped if `relu` and so it is); without, the mean, over zeros too. One thread W channels of a
+/// kStopped where `relu` stops it); without, the mean, over zeros too. One thread W channels of a
 /// pixel.
 template <class T, int W>
 __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, bool relu,
@@ -173,7 +173,7 @@ class PoolStep final : public Step {
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
-    // What others wrote is not masked here.
+    // `places` mask what is written here, but not what is there.
     if (places_.data() != nullptr && !add) site_.x->masks();
     with_width(site_.precision, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {

@@ -23,8 +23,8 @@ struct Tensor {
   TileSums moments{};          ///< of its values, in this forward pass
   NormOfOutput norm{};         ///< who made it
   TileSums gradient_sums{};    ///< of the whole gradient g and of g (x - mean) of `norm`, if set
-  bool wants_mask = false;     ///< relu made it: what its gradient is where it is not > 0 is 0
-  bool masked = false;         ///< its readers saw to that in this backward pass
+  bool wants_mask = false;     ///< relu made it: its gradient must become 0 where it is not > 0
+  bool masked = false;         ///< a reader saw to that in this backward pass
 
   std::size_t per_peer() const { return batch * shape.size(); }
   std::size_t size() const { return peers * per_peer(); }
@@ -34,8 +34,8 @@ struct Tensor {
   /// Whether the next reader must add its gradient to what is there, rather than overwrite.
   bool adds() { return contributions++ > 0; }
 
-  /// Whether the reader that asked `adds` just now, and can do so, must leave a masked gradient:
-  /// the last one may, with what is there.
+  /// Whether the reader that just asked `adds` masks the gradient, with what it adds to: the last
+  /// one does, if it can. Those that cannot do not ask.
   bool masks() { return masked = wants_mask && contributions == readers; }
 };
 
