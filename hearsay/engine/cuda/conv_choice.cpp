@@ -49,7 +49,10 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
     const double reads = 1.0 / kernel.pixels + (kernel.strip_height > 0 ? 0.5 : 1.0) / kernel.out;
     // A chunk that is loaded while nothing is computed costs as much as this many products.
     const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);
-    const double cost = waves * (products + waits) * (1 + 16 * reads);
+    // Few threads on a multiprocessor wait more than they compute.
+    constexpr int kEnoughThreads = 256;
+    const bool lonely = kernel.threads * (site.shared_bytes / shared) < kEnoughThreads;
+    const double cost = waves * (products + waits) * (1 + 16 * reads) * (lonely ? 1.2 : 1);
     if (best.kernel == nullptr || cost < least) {
       best = {&kernel, g, chunks, shared, resident};
       least = cost;

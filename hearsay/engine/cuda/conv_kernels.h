@@ -100,7 +100,7 @@ struct WeightKernel {
   void (*launch)(WeightLaunch);
   using BulkLaunch = void (*)(CUtensorMap slope, CUtensorMap x, WeightLaunch);
   BulkLaunch bulk;            ///< or null; channels in sixteens
-  BulkLaunch strips;          ///< or null; the same for 3 x 3, stride 1, and tiles of whole strips
+  BulkLaunch strips[2];       ///< or null; for 3 x 3, stride 1, and tiles of whole or half strips
   void (*add)(WeightLaunch);  ///< grid (shares, groups, peers)
   void (*add_many)(WeightLaunch);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
@@ -113,9 +113,11 @@ struct WeightKernel {
 
   int floats() const { return out * in * taps; }
   BulkLaunch bulk_for(const ConvGeometry& g) const {
-    const bool strip = strips != nullptr && g.kernel == 3 && g.stride == 1 &&
-                       g.tile_w % strip_width == 0 && g.tile_h % strip_height == 0;
-    return strip ? strips : bulk;
+    if (g.kernel == 3 && g.stride == 1 && g.tile_w % strip_width == 0) {
+      if (strips[0] != nullptr && g.tile_h % strip_height == 0) return strips[0];
+      if (strips[1] != nullptr && g.tile_h % (strip_height / 2) == 0) return strips[1];
+    }
+    return bulk;
   }
   int shared_bytes(const ConvGeometry& g) const {
     const int tiles = pixels * 4 + 2 * (pixels * out_pitch + g.patch_positions() * in_pitch);

@@ -51,7 +51,7 @@ template <class Math, class Shape, bool kWhole>
 constexpr WeightKernel weight_kernel() {
   WeightKernel kernel{.launch = correlate<Math, Shape, kWhole>,
                       .bulk = nullptr,
-                      .strips = nullptr,
+                      .strips = {},
                       .add = add_weight_parts<Shape>,
                       .add_many = add_many_parts<Shape>,
                       .threads = Shape::kThreads,
@@ -69,8 +69,12 @@ constexpr WeightKernel weight_kernel() {
                       .strip_height = 2 * Shape::kStripPieces,
                       .whole = kWhole};
   if constexpr (kWhole) {
-    kernel.bulk = correlate_bulk<Math, Shape, false>;
-    if constexpr (Shape::kTaps == 9) kernel.strips = correlate_bulk<Math, Shape, true>;
+    kernel.bulk = correlate_bulk<Math, Shape, 0>;
+    if constexpr (Shape::kTaps == 9) {
+      constexpr int kPieces = Shape::kStripPieces;
+      kernel.strips[0] = correlate_bulk<Math, Shape, kPieces>;
+      if constexpr (kPieces > 1) kernel.strips[1] = correlate_bulk<Math, Shape, kPieces / 2>;
+    }
   }
   return kernel;
 }
@@ -81,8 +85,9 @@ inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
     bulk_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<2, 2, 4, 2, 64, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<2, 2, 4, 2, 128, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<2, 2, 2, 2, 128, 2, 2, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
@@ -102,9 +107,9 @@ inline constexpr ConvKernel kConvKernels[] = {
 template <class Math>
 inline constexpr WeightKernel kWeightKernels[] = {
     // warps by output channels, by input channels, by pixels; fragments of 16 and 8; taps; pixels
-    weight_kernel<Math, WeightShape<Math, 1, 1, 8, 1, 2, 9, 128>, true>(),
-    weight_kernel<Math, WeightShape<Math, 2, 2, 2, 1, 2, 9, 128>, true>(),
-    weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 1, 9, 64>, true>(),
+    weight_kernel<Math, WeightShape<Math, 1, 1, 4, 1, 2, 9, 128>, true>(),
+    weight_kernel<Math, WeightShape<Math, 2, 2, 1, 1, 2, 9, 64>, true>(),
+    weight_kernel<Math, WeightShape<Math, 2, 2, 1, 2, 1, 9, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 2, 1, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 1, 2, 4, 1, 1, 9, 128>, false>(),
     weight_kernel<Math, WeightShape<Math, 1, 2, 4, 1, 1, 9, 64>, false>(),

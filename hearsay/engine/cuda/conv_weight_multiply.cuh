@@ -96,14 +96,13 @@ __device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, c
 }
 
 /// For kernels of 3 x 3 with stride 1, and tiles of whole strips: kStripWidth pixels wide and
-/// 2 kStripPieces high. A piece is two rows of a strip, and a row of the patch is read once for the
+/// 2 kPieces high. A piece is two rows of a strip, and a row of the patch is read once for the
 /// three taps above one another that need it.
-template <class Math, class Shape, class Tiles>
+template <class Math, class Shape, int kPieces, class Tiles>
 __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g,
                                        const char* slopes, const char* patch,
                                        WarpSums<Shape>& sum) {
-  constexpr int kPieces = Shape::kStripPieces, kWidth = Shape::kStripWidth,
-                kTogether = Shape::kTogether;
+  constexpr int kWidth = Shape::kStripWidth, kTogether = Shape::kTogether;
   constexpr int kStrips = Shape::kPixels / (2 * kPieces * kWidth);
   const int lane = threadIdx.x % 32;
   const int log_across = g.log_w - (kWidth == 4 ? 2 : 3);

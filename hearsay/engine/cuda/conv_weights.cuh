@@ -18,8 +18,8 @@ __device__ inline WeightGroup weight_group(const WeightLaunch& p) {
 
 /// Sums over the tiles of a split, which `tiles` brings two at a time: those that are multiplied,
 /// and those on their way. `place_of` has room for the places of the pixels in a patch, `scratch`
-/// for the sums of all warps; it may be where the tiles were.
-template <class Math, class Shape, bool kStrips, class Tiles>
+/// for the sums of all warps; it may be where the tiles were. kStripPieces 0: no strips.
+template <class Math, class Shape, int kStripPieces, class Tiles>
 __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* place_of,
                                 char* scratch) {
   using Entry = typename Math::Entry;
@@ -28,7 +28,8 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   const WeightGroup group = weight_group<Shape>(p);
   const int first_out = group.out * Shape::kOut;
   const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
-  for (int pixel = threadIdx.x; !kStrips && pixel < Shape::kPixels; pixel += Shape::kThreads) {
+  for (int pixel = threadIdx.x; kStripPieces == 0 && pixel < Shape::kPixels;
+       pixel += Shape::kThreads) {
     const PixelPlace place = pixel_place(g, pixel);
     place_of[pixel] =
         ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) *
@@ -66,8 +67,8 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
         }
       }
     }
-    if constexpr (kStrips) {
-      multiply_strips<Math, Shape>(tiles, g, slopes, patch, sum);
+    if constexpr (kStripPieces > 0) {
+      multiply_strips<Math, Shape, kStripPieces>(tiles, g, slopes, patch, sum);
     } else {
       multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, tap_offset, sum);
     }
@@ -160,12 +161,12 @@ __global__ void __launch_bounds__(Shape::kThreads)
       .first_out = group.out * Shape::kOut,
       .first_in = group.in * Shape::kIn,
       .stages = shared + Shape::kPixels * 4};
-  correlate_tiles<Math, Shape, false>(p, tiles, reinterpret_cast<int*>(shared), shared);
+  correlate_tiles<Math, Shape, 0>(p, tiles, reinterpret_cast<int*>(shared), shared);
 }
 
 /// The same with tiles that the hardware brings, for channels in whole sixteens and tiles that do
 /// not reach from one peer to the next.
-template <class Math, class Shape, bool kStrips>
+template <class Math, class Shape, int kStripPieces>
 __global__ void __launch_bounds__(Shape::kThreads, 2)
     correlate_bulk(const __grid_constant__ CUtensorMap slope_map,
                    const __grid_constant__ CUtensorMap x_map,
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   if (threadIdx.x < 2) make_barrier(shared_address(tiles.barriers + threadIdx.x));
   __syncthreads();
   backend::cuda::begin_launch();
-  correlate_tiles<Math, Shape, kStrips>(p, tiles, reinterpret_cast<int*>(others), shared);
+  correlate_tiles<Math, Shape, kStripPieces>(p, tiles, reinterpret_cast<int*>(others), shared);
 }
 
 }  // namespace hearsay::engine::cuda
