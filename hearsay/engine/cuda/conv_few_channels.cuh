@@ -55,7 +55,7 @@ struct LaneColumns {
   int ones = -1;                ///< which of them is 1 for every pixel: its sums are the bias's
 
   template <class Tiles>
-  __device__ LaneColumns(const Tiles& tiles, int) {
+  __device__ LaneColumns(const Tiles& tiles, int /*first_tap*/) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int n = 0; n < Shape::kColumns; ++n) {

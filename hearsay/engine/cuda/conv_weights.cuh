@@ -31,6 +31,11 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   const WeightGroup group = weight_group<Shape>(p);
   const int first_out = group.out * Shape::kOut;
   const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
+  const int per_split = (g.tiles + p.splits - 1) / p.splits;
+  const int begin = split * per_split, count = min(per_split, g.tiles - begin);
+  constexpr int kAhead = Tiles::kStages - 1;
+  for (int k = 0; k < min(kAhead, count); ++k) tiles.ask(k, begin + k);
+
   if constexpr (kProducts != Products::kStrips) {
     for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
       place_of[pixel] = tiles.place(pixel_place(g, pixel));
@@ -46,10 +51,6 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   float bias_sum = 0;
   const bool sums_bias = kProducts != Products::kColumns && p.bias != nullptr && group.in == 0 &&
                          group.tap == 0;  // among columns, one of ones does
-  const int per_split = (g.tiles + p.splits - 1) / p.splits;
-  const int begin = split * per_split, count = min(per_split, g.tiles - begin);
-  constexpr int kAhead = Tiles::kStages - 1;
-  for (int k = 0; k < min(kAhead, count); ++k) tiles.ask(k, begin + k);
   for (int k = 0; k < count; ++k) {
     tiles.wait(k);
     __syncthreads();
