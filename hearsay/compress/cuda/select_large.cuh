@@ -9,9 +9,12 @@
 
 /// A top-k of units that are cut into pieces, one block a piece (blockIdx.x) and row (blockIdx.y).
 ///
-/// Two launches read all entries: the first counts the highest digit of magnitudes; the second
-/// lists the entries whose digit is not below that of the k-th largest, and counts the next digit
-/// among those. What remains reads the listed ones: the last digit, a tally a piece, the writing.
+/// Magnitudes change little from one call to the next, so the first launch lists, piece by piece,
+/// the entries not below a guess: three quarters or more of the k-th largest magnitude of the call
+/// before. If these are k or more, which is almost always, the k largest are among them, and what
+/// remains reads the listed ones: a launch a digit of the k-th largest, a tally a piece, the
+/// writing. If they are fewer, all entries are read again, once for the highest digit, once to list
+/// those whose digit is not below it. The result is the same either way.
 namespace hearsay::compress::cuda {
 
 constexpr unsigned kPiece = 16'384;          // entries
@@ -33,10 +36,13 @@ constexpr std::uint32_t pieces_of(std::size_t unit_size) {
 }
 
 /// What the launches share. Arrays of one entry a (row, unit), or one a (row, piece). `bins`,
-/// `tickets` and `largest` are zero before and after every launch.
+/// `tickets` and `largest` are zero before and after every launch; `guess` is zero before the
+/// first.
 struct LargeSearch {
   const LargeUnit* units;
   const std::uint32_t* unit_of;  ///< [piece]
+  unsigned* guess;
+  unsigned* missed;  ///< fewer than k entries were not below the guess
   Search* search;
   unsigned* largest;
   unsigned* found_largest;
@@ -45,6 +51,7 @@ struct LargeSearch {
   Tally* tallies;        ///< [row][piece]
   unsigned* listed;      ///< [row][piece]: how many candidates, or kUnlisted
   std::uint16_t* lists;  ///< [row][piece][kListed], ascending, counted from where the piece begins
+  unsigned* values;      ///< [row][piece][kListed], the bits of those entries
   std::uint32_t unit_count, piece_count;
 };
 
@@ -106,6 +113,7 @@ struct Piece {
 struct Candidates {
   const float* x;
   const std::uint16_t* list;  ///< null: all entries
+  const unsigned* values;
   std::uint32_t first;
   unsigned low, size;
 
@@ -113,10 +121,13 @@ struct Candidates {
       : x(piece.x), first(piece.first), low(piece.low) {
     const unsigned listed = all.listed[piece.number];
     list = listed == kUnlisted ? nullptr : all.lists + piece.number * kListed;
+    values = all.values + piece.number * kListed;
     size = listed == kUnlisted ? piece.high - piece.low : listed;
   }
   __device__ unsigned local(unsigned i) const { return list ? list[i] : low + i; }
-  __device__ unsigned operator()(unsigned i) const { return __float_as_uint(x[local(i)]); }
+  __device__ unsigned operator()(unsigned i) const {
+    return list ? values[i] : __float_as_uint(x[low + i]);
+  }
   __device__ std::uint32_t place(unsigned i) const { return first + local(i); }
 };
 
@@ -125,82 +136,67 @@ __device__ inline void clear_bins(unsigned* bins) {
   __syncthreads();
 }
 
-/// Add this piece's counts of a digit, in shared memory, to those of its (row, unit). The block
-/// that comes last there settles the digit.
-__device__ inline void settle_digit(const LargeSearch& all, const Piece& piece, Search known,
-                                    int digit, unsigned* bins) {
+/// What the next call begins with.
+__device__ inline unsigned guess_after(unsigned threshold) {
+  constexpr unsigned kQuarter = 1u << 21;  // of the span of an exponent, in bits of a float
+  return threshold > kQuarter ? threshold - kQuarter : 0;
+}
+
+/// Add this piece's counts of a digit, in shared memory, to those of its (row, unit). In the block
+/// that comes last there, the counts of all are then in `bins`, and the result is true.
+__device__ inline bool gather_counts(const LargeSearch& all, const Piece& piece, unsigned* bins) {
   __syncthreads();
   unsigned* sums = all.bins + piece.job * kBins;
   for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) {
     if (bins[k] > 0) atomicAdd(sums + k, bins[k]);
   }
-  if (!comes_last(all.tickets + piece.job, piece.unit.count)) return;
+  if (!comes_last(all.tickets + piece.job, piece.unit.count)) return false;
   for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) {
     bins[k] = __ldcg(sums + k);
     sums[k] = 0;
   }
   __syncthreads();
+  return true;
+}
+
+/// Settles a digit from the counts of all pieces of a (row, unit).
+__device__ inline void settle_digit(const LargeSearch& all, const Piece& piece, Search known,
+                                    int digit, unsigned* bins) {
+  if (!gather_counts(all, piece, bins)) return;
   const Search search = narrow(known, digit, bins);
   if (threadIdx.x > 0) return;
   all.search[piece.job] = search;
-  if (digit == 0) all.found_largest[piece.job] = atomicExch(all.largest + piece.job, 0u);
+  if (digit == kDigits - 1) all.guess[piece.job] = guess_after(search.prefix);
 }
 
-/// The first digit, and the largest magnitude.
-__global__ void __launch_bounds__(kPieceThreads)
-    search_first(LargeSearch all, const float* v, std::size_t dim) {
-  backend::cuda::begin_launch();
-  __shared__ unsigned bins[kBins];
-  const Piece piece(all, v, dim);
-  uint4 groups[kQuads];
-#pragma unroll
-  for (unsigned k = 0; k < kQuads; ++k) groups[k] = piece.magnitudes(k);
-  clear_bins(bins);
-  unsigned most = 0;
-#pragma unroll
-  for (unsigned k = 0; k < kQuads; ++k) {
-    const unsigned m[4] = {groups[k].x, groups[k].y, groups[k].z, groups[k].w};
-    const unsigned mask = piece.present(k);
-#pragma unroll
-    for (unsigned j = 0; j < 4; ++j) {
-      most = max(most, m[j]);
-      if (mask >> j & 1) count_digit(m[j], 0, 0, bins);
-    }
-  }
-  most = __reduce_max_sync(kAllLanes, most);
-  if (lane() == 0) atomicMax(all.largest + piece.job, most);
-  settle_digit(all, piece, {0, piece.unit.span.keep}, 0, bins);
-}
-
-/// The second digit, and the lists of candidates: each warp collects those of its groups, then they
-/// move to the piece's list in order.
-__global__ void __launch_bounds__(kPieceThreads)
-    search_second(LargeSearch all, const float* v, std::size_t dim) {
-  backend::cuda::begin_launch();
+/// Reads all entries, lists those not below `least`, counts a digit among them, and returns the
+/// largest magnitude that this thread saw. Each warp collects those of its groups, then they move
+/// to the piece's list in order.
+__device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& piece,
+                                          unsigned least, int digit, unsigned prefix,
+                                          unsigned* bins) {
   constexpr unsigned kWarps = kPieceThreads / kWarp;
-  __shared__ unsigned bins[kBins];
   __shared__ std::uint16_t collected[kWarps][kPiece / kWarps];
   __shared__ unsigned counts[kWarps];
-  const Piece piece(all, v, dim);
-  const Search known = all.search[piece.job];
   uint4 groups[kQuads];
 #pragma unroll
   for (unsigned k = 0; k < kQuads; ++k) groups[k] = piece.magnitudes(k);
   clear_bins(bins);
   const unsigned below_lane = (1u << lane()) - 1;
-  unsigned count = 0;
+  unsigned count = 0, most = 0;
 #pragma unroll
   for (unsigned k = 0; k < kQuads; ++k) {
     const unsigned m[4] = {groups[k].x, groups[k].y, groups[k].z, groups[k].w};
     const unsigned mask = piece.present(k);
+    most = max(most, max(max(m[0], m[1]), max(m[2], m[3])));
     unsigned chosen = 0, at = count;
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) {
-      const bool candidate = (mask >> j & 1) && m[j] >= known.prefix;
+      const bool candidate = (mask >> j & 1) && m[j] >= least;
       const unsigned lanes = __ballot_sync(kAllLanes, candidate);
       if (candidate) {
         chosen |= 1u << j;
-        count_digit(m[j], 1, known.prefix, bins);
+        count_digit(m[j], digit, prefix, bins);
       }
       at += __popc(lanes & below_lane);
       count += __popc(lanes);
@@ -221,8 +217,83 @@ __global__ void __launch_bounds__(kPieceThreads)
   }
   if (threadIdx.x == 0) all.listed[piece.number] = total <= kListed ? total : kUnlisted;
   if (total <= kListed) {
-    std::uint16_t* list = all.lists + piece.number * kListed + before;
-    for (unsigned i = lane(); i < count; i += kWarp) list[i] = collected[warp()][i];
+    const std::size_t to = piece.number * kListed + before;
+    for (unsigned i = lane(); i < count; i += kWarp) {
+      const std::uint16_t local = collected[warp()][i];
+      all.lists[to + i] = local;
+      all.values[to + i] = __float_as_uint(piece.x[local]);
+    }
+  }
+  return most;
+}
+
+/// The entries not below the guess, the first digit among them, and the largest magnitude.
+__global__ void __launch_bounds__(kPieceThreads)
+    list_guessed(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  __shared__ unsigned bins[kBins];
+  const Piece piece(all, v, dim);
+  const unsigned most =
+      __reduce_max_sync(kAllLanes, list_and_count(all, piece, all.guess[piece.job], 0, 0, bins));
+  if (lane() == 0) atomicMax(all.largest + piece.job, most);
+  if (!gather_counts(all, piece, bins)) return;
+  unsigned mine = 0;
+  for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) mine += bins[k];
+  const unsigned keep = piece.unit.span.keep;
+  const bool missed = block_total(mine) < keep;
+  Search search{0, keep};
+  if (!missed) search = narrow(search, 0, bins);
+  if (threadIdx.x > 0) return;
+  all.missed[piece.job] = missed;
+  all.search[piece.job] = search;
+  all.found_largest[piece.job] = atomicExch(all.largest + piece.job, 0u);
+}
+
+/// The first digit, where the guess missed it.
+__global__ void __launch_bounds__(kPieceThreads)
+    search_first(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  __shared__ unsigned bins[kBins];
+  const Piece piece(all, v, dim);
+  if (all.missed[piece.job] == 0) return;
+  uint4 groups[kQuads];
+#pragma unroll
+  for (unsigned k = 0; k < kQuads; ++k) groups[k] = piece.magnitudes(k);
+  clear_bins(bins);
+#pragma unroll
+  for (unsigned k = 0; k < kQuads; ++k) {
+    const unsigned m[4] = {groups[k].x, groups[k].y, groups[k].z, groups[k].w};
+    const unsigned mask = piece.present(k);
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      if (mask >> j & 1) count_digit(m[j], 0, 0, bins);
+    }
+  }
+  settle_digit(all, piece, all.search[piece.job], 0, bins);
+}
+
+/// Counts a digit among the listed entries.
+__device__ inline void count_listed(const LargeSearch& all, const Piece& piece, int digit,
+                                    unsigned prefix, unsigned* bins) {
+  const Candidates candidates(all, piece);
+  clear_bins(bins);
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < candidates.size; i += blockDim.x) {
+    count_digit(candidates(i) & kMagnitude, digit, prefix, bins);
+  }
+}
+
+/// The second digit, and where the guess missed, new lists.
+__global__ void __launch_bounds__(kPieceThreads)
+    search_second(LargeSearch all, const float* v, std::size_t dim) {
+  backend::cuda::begin_launch();
+  __shared__ unsigned bins[kBins];
+  const Piece piece(all, v, dim);
+  const Search known = all.search[piece.job];
+  if (all.missed[piece.job] != 0) {
+    list_and_count(all, piece, known.prefix, 1, known.prefix, bins);
+  } else {
+    count_listed(all, piece, 1, known.prefix, bins);
   }
   settle_digit(all, piece, known, 1, bins);
 }
@@ -234,12 +305,7 @@ __global__ void __launch_bounds__(kListThreads)
   __shared__ unsigned bins[kBins];
   const Piece piece(all, v, dim);
   const Search known = all.search[piece.job];
-  const Candidates candidates(all, piece);
-  clear_bins(bins);
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < candidates.size; i += kListThreads) {
-    count_digit(candidates(i) & kMagnitude, kDigits - 1, known.prefix, bins);
-  }
+  count_listed(all, piece, kDigits - 1, known.prefix, bins);
   settle_digit(all, piece, known, kDigits - 1, bins);
 }
 static_assert(kDigits == 3);

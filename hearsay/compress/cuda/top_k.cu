@@ -98,6 +98,7 @@ class TopKRows final : public SparseRows {
     const dim3 grid(static_cast<unsigned>(unit_of_.size()), static_cast<unsigned>(rows));
     const LargeSearch search = searches(rows);
     backend::cuda::Tape& tape = context_.tape;
+    tape.launch(list_guessed, grid, kPieceThreads, 0, search, v, dim_);
     tape.launch(search_first, grid, kPieceThreads, 0, search, v, dim_);
     tape.launch(search_second, grid, kPieceThreads, 0, search, v, dim_);
     tape.launch(search_last, grid, kListThreads, 0, search, v, dim_);
@@ -108,6 +109,8 @@ class TopKRows final : public SparseRows {
   LargeSearch searches(std::size_t rows) {
     const std::size_t jobs = rows * large_.size();
     if (search_.size() < jobs) {  // in the first call: a bank has as many rows in all
+      guess_ = Memory<unsigned>(jobs);
+      missed_ = Memory<unsigned>(jobs);
       largest_ = Memory<unsigned>(jobs);
       found_largest_ = Memory<unsigned>(jobs);
       bins_ = Memory<unsigned>(jobs * kBins);
@@ -115,10 +118,13 @@ class TopKRows final : public SparseRows {
       tallies_ = Memory<Tally>(rows * unit_of_.size());
       listed_ = Memory<unsigned>(rows * unit_of_.size());
       lists_ = Memory<std::uint16_t>(rows * unit_of_.size() * kListed);
+      values_ = Memory<unsigned>(rows * unit_of_.size() * kListed);
       search_ = Memory<Search>(jobs);  // last: its size says that all have room
     }
     return {large_.data(),
             unit_of_.data(),
+            guess_.data(),
+            missed_.data(),
             search_.data(),
             largest_.data(),
             found_largest_.data(),
@@ -127,6 +133,7 @@ class TopKRows final : public SparseRows {
             tallies_.data(),
             listed_.data(),
             lists_.data(),
+            values_.data(),
             static_cast<std::uint32_t>(large_.size()),
             static_cast<std::uint32_t>(unit_of_.size())};
   }
@@ -135,9 +142,9 @@ class TopKRows final : public SparseRows {
   Memory<LargeUnit> large_;
   Memory<std::uint32_t> unit_of_;  ///< [piece of a large unit]
   Memory<Search> search_;
-  Memory<unsigned> largest_, found_largest_, bins_, tickets_;
+  Memory<unsigned> guess_, missed_, largest_, found_largest_, bins_, tickets_;
   Memory<Tally> tallies_;
-  Memory<unsigned> listed_;
+  Memory<unsigned> listed_, values_;
   Memory<std::uint16_t> lists_;
 };
 

@@ -75,8 +75,8 @@ class Conv2dStep final : public Step {
   }
 
   void have_packed() const {
-    forward_.have_packed(*site_.packer);
-    if (backward_) backward_->have_packed(*site_.packer);
+    forward_.have_packed(*site_.forward_packer);
+    if (backward_) backward_->have_packed(*site_.backward_packer);
   }
 
   void forward(Tape& tape, const Call& call) override {

@@ -8,8 +8,8 @@ namespace hearsay::engine::cuda {
 
 /// As `convolve` (conv_patch.cuh), with patches and weights that the hardware brings: block (some
 /// tiles, group of kOut channels, peer). While a chunk is multiplied the next ones are on their
-/// way, be they of the same tile or the next. For kernels of 3 x 3, and images whose channels are
-/// whole chunks.
+/// way, be they of the same tile or the next. For kernels of 3 x 3, dilation 1 or quarters, and
+/// images whose channels are whole chunks.
 template <class Math, class Shape, bool kBackward>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     convolve_bulk(const __grid_constant__ CUtensorMap map, const __grid_constant__ ConvLaunch p) {
@@ -43,9 +43,10 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     const bool weights = !p.resident || round < p.chunks;
     expect_bytes(barrier, patch_bytes + (weights ? weight_bytes : 0));
     const TileOrigin origin = tile_origin(g, first_tile + round / p.chunks);
+    const int pad = Shape::kQuarters ? 0 : g.pad;
     copy_box(shared_address(shared) + stage * patch_room, &map,
-             blockIdx.z * g.images + origin.image, origin.y * g.stride - g.pad,
-             origin.x * g.stride - g.pad, chunk * kEntries, barrier);
+             blockIdx.z * g.images + origin.image, Shape::patch_line(g, origin.y) - pad,
+             Shape::patch_line(g, origin.x) - pad, chunk * kEntries, barrier);
     if (weights) {
       copy_bulk(shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes,
                 weights_from + static_cast<long>(chunk) * weight_bytes, weight_bytes, barrier);
@@ -73,19 +74,18 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     const std::uint32_t weights =
         shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
     const std::uint32_t patch = shared_address(shared) + stage * patch_room;
+    const auto at = [&](int row, int line, int column, int step) {
+      return (patch + swizzled<kBytes>(row + line * g.patch_w + column, half)) ^ (step * 32);
+    };
     if constexpr (Shape::kStrips) {
       multiply_strip<Math, Shape>(
-          weights,
-          [&](int j, int l, int step) {
-            return (patch + swizzled<kBytes>(rows[0] + 2 * j * g.patch_w + l, half)) ^ (step * 32);
-          },
-          sum);
+          weights, [&](int j, int l, int step) { return at(rows[0], 2 * j, l, step); }, sum);
+    } else if constexpr (Shape::kQuarters) {
+      multiply_quarters<Math, Shape>(
+          weights, [&](int i, int j, int step) { return at(rows[0], i, j, step); }, sum);
     } else {
       multiply_chunk<Math, Shape, kKernel>(
-          kKernel, weights,
-          [&](int f, int k, int l, int step) {
-            return (patch + swizzled<kBytes>(rows[f] + k * g.patch_w + l, half)) ^ (step * 32);
-          },
+          kKernel, weights, [&](int f, int k, int l, int step) { return at(rows[f], k, l, step); },
           sum);
     }
     if (last) epilogue.finish(tile++, sum);

@@ -44,12 +44,11 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
   const int entry = entry_bytes(site.precision);
   ConvChoice best;
   double least = 0;
-  const bool can_bulk = site.bulk_copies && g.kernel == 3 && g.dilation == 1;
   for (const ConvKernel& kernel : conv_kernels(site.precision)) {
-    lay_tiles(g, kernel.pixels);
+    lay_tiles(g, kernel.pixels, kernel.quarters);
     if (kernel.whole != (g.in_c * entry % 16 == 0) || !kernel.takes(g)) continue;
     const int chunks = divide_up(g.in_c * entry, kernel.bytes);
-    if (kernel.is_bulk() ? !can_bulk || g.in_c * entry % kernel.bytes != 0 ||
+    if (kernel.is_bulk() ? !site.bulk_copies || g.in_c * entry % kernel.bytes != 0 ||
                                std::max(g.patch_h, g.patch_w) > kWidestBox
                          : best.kernel != nullptr && best.kernel->is_bulk()) {
       continue;

@@ -30,7 +30,9 @@ __device__ inline Two<Entry> load_now(const Entry* from) {
 /// Which pixels of a tile a fragment of 16 has: kRuns, those that follow one another; kStrips, 8
 /// neighbours in one row and the 8 below them, so that a warp's fragments form a strip 8 wide, and
 /// the taps of a column read the same rows of it. Strips need stride 1 and tiles that they divide.
-enum class Pixels { kRuns, kStrips };
+/// kQuarters (has_quarters): 16 quadruples that follow one another, of which each of a warp's four
+/// fragments has one pixel.
+enum class Pixels { kRuns, kStrips, kQuarters };
 
 /// How a block divides a tile of kPixels x kOut among its warps: each has kRows fragments of 16
 /// pixels and kColumns of 8 channels. kBytes: of channels a chunk; kStages: how many chunks have
@@ -41,6 +43,8 @@ struct ConvShape {
   static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kRows = kRows_, kColumns = kColumns_,
                        kBytes = kBytes_, kStages = kStages_, kBlocks = kBlocks_;
   static constexpr bool kStrips = kPixelsAs == Pixels::kStrips;
+  static constexpr bool kQuarters = kPixelsAs == Pixels::kQuarters;
+  static_assert(!kQuarters || kRows == 4);
   static constexpr int kStripHeight = kStrips ? 2 * kRows : 0;
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kPixels = 16 * kWarpsM * kRows;
@@ -54,9 +58,18 @@ struct ConvShape {
       const int log_across = g.log_w - 3;
       const int y = (warp_m >> log_across) * kStripHeight + 2 * f + row / 8;  // of all images
       return {y >> g.log_h, y & (g.tile_h - 1), (warp_m & ((1 << log_across) - 1)) * 8 + row % 8};
+    } else if constexpr (kQuarters) {
+      const int four = warp_m * 16 + row, line = four >> (g.log_w - 1);
+      return {line >> (g.log_h - 1), (line & (g.tile_h / 2 - 1)) * 2 + f / 2,
+              (four & (g.tile_w / 2 - 1)) * 2 + f % 2};
     } else {
       return pixel_place(g, (warp_m * kRows + f) * 16 + row);
     }
+  }
+
+  /// The first line of the patch that line y of a tile reads; so for columns.
+  __device__ static int patch_line(const ConvGeometry& g, int y) {
+    return kQuarters ? y / 2 : y * g.stride;
   }
 };
 

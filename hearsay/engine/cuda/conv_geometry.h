@@ -39,8 +39,20 @@ struct ConvGeometry {
   constexpr int patch_positions() const { return tile_i * patch_h * patch_w; }
 };
 
-/// Lays tiles of `pixels` (a power of two) over the output. All but the tiles are given.
-inline void lay_tiles(ConvGeometry& g, int pixels) {
+/// Whether the output can be computed in quarters, (2 a + i, 2 b + j) with i and j 0 or 1, without
+/// the zeros between the entries. Of the taps of a pixel only those that read even positions meet
+/// entries, here (y + k - 1, x + l - 1): in lines with i = 0 tap k = 1, which reads line a of the
+/// entries, in those with i = 1 taps k = 0, which reads line a too, and k = 2, which reads a + 1;
+/// so in columns. Four pixels then have 1, 2, 2 and 4 taps, not 9 each, all on the same four
+/// entries.
+inline bool has_quarters(const ConvGeometry& g) {
+  return g.kernel == 3 && g.stride == 1 && g.dilation == 2 && g.pad == 1 && g.out_h > 1 &&
+         g.out_w > 1;
+}
+
+/// Lays tiles of `pixels` (a power of two) over the output. All but the tiles are given. Where it
+/// is computed in quarters, a tile begins at an even pixel and its patch is of entries alone.
+inline void lay_tiles(ConvGeometry& g, int pixels, bool quarters = false) {
   const auto log_of = [](int n) {  // of the next power of two
     int log = 0;
     while ((1 << log) < n) ++log;
@@ -57,8 +69,8 @@ inline void lay_tiles(ConvGeometry& g, int pixels) {
   g.tile_h = 1 << g.log_h;
   g.tile_i = 1 << left;
   g.taps = g.kernel * g.kernel;
-  g.patch_h = (g.tile_h - 1) * g.stride + g.kernel;
-  g.patch_w = (g.tile_w - 1) * g.stride + g.kernel;
+  g.patch_h = quarters ? g.tile_h / 2 + 1 : (g.tile_h - 1) * g.stride + g.kernel;
+  g.patch_w = quarters ? g.tile_w / 2 + 1 : (g.tile_w - 1) * g.stride + g.kernel;
   g.tiles_y = (g.out_h + g.tile_h - 1) / g.tile_h;
   g.tiles_x = (g.out_w + g.tile_w - 1) / g.tile_w;
   g.tiles = (g.images + g.tile_i - 1) / g.tile_i * g.tiles_y * g.tiles_x;

@@ -68,16 +68,20 @@ struct ConvKernel {
   BulkLaunch bulk_3x3[2] = {};  ///< or null; for input of whole chunks (sm_90 on)
   int threads, pixels, out, bytes, pitch, stages;
   int strip_height;  ///< of strips 8 pixels wide that must divide a tile; 0: there are none
+  bool quarters;     ///< for has_quarters only; there is no forward kernel then
   int epilogue[2];   ///< bytes of shared memory
   bool whole;        ///< the channels must fill pieces of 16 bytes
 
-  bool is_bulk() const { return bulk_3x3[0] != nullptr; }
+  bool is_bulk() const { return bulk_3x3[1] != nullptr; }
   Launch launch(const ConvGeometry& g, bool backward) const {
     return g.kernel == 3 && of_3x3[0] != nullptr ? of_3x3[backward] : any[backward];
   }
   /// g: with tiles of this kernel.
   bool takes(const ConvGeometry& g) const {
-    if (strip_height == 0) return is_bulk() || launch(g, false) != nullptr;
+    if (!is_bulk()) return launch(g, false) != nullptr;
+    if (quarters) return has_quarters(g);
+    if (g.kernel != 3 || g.dilation != 1) return false;
+    if (strip_height == 0) return true;
     return g.stride == 1 && g.tile_w % 8 == 0 && g.tile_h % strip_height == 0;
   }
   int weight_bytes(const ConvGeometry& g) const { return g.taps * out * pitch; }

@@ -14,7 +14,8 @@ __device__ inline void find_rows(const ConvGeometry& g, int (&rows)[Shape::kRows
 #pragma unroll
   for (int f = 0; f < Shape::kRows; ++f) {
     const PixelPlace place = Shape::place(g, f, threadIdx.x % 16);
-    rows[f] = (place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride;
+    rows[f] = (place.image * g.patch_h + Shape::patch_line(g, place.y)) * g.patch_w +
+              Shape::patch_line(g, place.x);
   }
 }
 
@@ -86,6 +87,35 @@ __device__ inline void multiply_strip(std::uint32_t weights, const Address& pair
             Math::multiply(sum[f][2 * two], a, b[0], b[1]);
             Math::multiply(sum[f][2 * two + 1], a, b[2], b[3]);
           }
+        }
+      }
+    }
+  }
+}
+
+/// The same for quarters (has_quarters): fragment 2 i + j of the sums is of pixels (2 a + i,
+/// 2 b + j); entry_at(i, j, step) is the address of 16 bytes of entry (a + i, b + j).
+template <class Math, class Shape, class Address>
+__device__ inline void multiply_quarters(std::uint32_t weights, const Address& entry_at,
+                                         float (&sum)[Shape::kRows][Shape::kColumns][4]) {
+#pragma unroll
+  for (int step = 0; step < Shape::kBytes / 32; ++step) {
+    std::uint32_t a[4][4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) load_matrices(a[e], entry_at(e / 2, e % 2, step));
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+#pragma unroll
+      for (int l = 0; l < 3; ++l) {
+        const int quarter = (k == 1 ? 0 : 2) + (l == 1 ? 0 : 1);
+        const int entry = (k == 2 ? 2 : 0) + (l == 2 ? 1 : 0);
+#pragma unroll
+        for (int two = 0; two < Shape::kColumns / 2; ++two) {
+          std::uint32_t b[4];
+          load_matrices(
+              b, weights + ((k * 3 + l) * Shape::kOut + two * 16) * Shape::kPitch + step * 32);
+          Math::multiply(sum[quarter][2 * two], a[entry], b[0], b[1]);
+          Math::multiply(sum[quarter][2 * two + 1], a[entry], b[2], b[3]);
         }
       }
     }

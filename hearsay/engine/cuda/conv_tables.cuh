@@ -18,6 +18,7 @@ constexpr ConvKernel describe() {
       .pitch = Shape::kPitch,
       .stages = Shape::kStages,
       .strip_height = Shape::kStripHeight,
+      .quarters = Shape::kQuarters,
       .epilogue = {Epilogue<Entry, Shape, false>::kShared, Epilogue<Entry, Shape, true>::kShared},
       .whole = kWhole};
 }
@@ -41,7 +42,7 @@ constexpr ConvKernel conv_any() {
 template <class Math, class Shape>
 constexpr ConvKernel bulk_3x3() {
   ConvKernel kernel = describe<Math, Shape, true>();
-  kernel.bulk_3x3[0] = convolve_bulk<Math, Shape, false>;
+  if constexpr (!Shape::kQuarters) kernel.bulk_3x3[0] = convolve_bulk<Math, Shape, false>;
   kernel.bulk_3x3[1] = convolve_bulk<Math, Shape, true>;
   return kernel;
 }
@@ -105,6 +106,8 @@ inline constexpr ConvKernel kConvKernels[] = {
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
     bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1>>(),
     bulk_3x3<Math, ConvShape<4, 2, 1, 2, 64, 4, 1>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 4, 2, 64, 2, 3, Pixels::kQuarters>>(),
+    bulk_3x3<Math, ConvShape<4, 1, 4, 2, 128, 2, 3, Pixels::kQuarters>>(),
     conv_3x3<Math, ConvShape<4, 1, 4, 2, 32, 1, 3>>(),
     conv_3x3<Math, ConvShape<4, 1, 4, 2, 64, 1, 3>>(),
     conv_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 3>>(),

@@ -26,7 +26,8 @@ Plan::Plan(const Network& network, std::size_t peers, std::size_t batch, Use use
       batch_(batch),
       context_(context),
       labels_(peers * batch),
-      packer_(context.precision) {
+      forward_packer_(context.precision),
+      backward_packer_(context.precision) {
   assert(peers > 0 && batch > 0);
   for (const model::Operation& operation : network.operations()) {
     tensors_.push_back({.shape = operation.shape, .peers = peers, .batch = batch});
@@ -70,7 +71,8 @@ void Plan::add_step(const Network& network, const Fused& fused) {
             .processors = context_.processors,
             .shared_bytes = context_.shared_bytes,
             .bulk_copies = context_.bulk_copies,
-            .packer = &packer_};
+            .forward_packer = &forward_packer_,
+            .backward_packer = &backward_packer_};
   for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
     site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;
   }
@@ -83,7 +85,7 @@ void Plan::add_step(const Network& network, const Fused& fused) {
 }
 
 void Plan::forward(const Call& call) {
-  packer_.pack(context_.tape, call, peers_);
+  forward_packer_.pack(context_.tape, call, peers_);
   for (const auto& step : steps_) step->forward(context_.tape, call);
 }
 
@@ -98,7 +100,13 @@ void Plan::gradient(std::span<const float* const> parameters, std::span<float* c
                   .momentum = tape.put(static_cast<float>(model::BatchNorm::kMomentum)),
                   .dropout_keys = tape.put(keys),
                   .training = true};
+  constexpr int kSide = 1;  // weights are packed for the way back beside the way there
+  tape.fork(kSide);
+  tape.use(kSide);
+  backward_packer_.pack(tape, call, peers_);
+  tape.use(0);
   forward(call);
+  tape.join(kSide);
   for (Tensor& tensor : tensors_) {
     tensor.contributions = 0;
     tensor.gradient_sums = {};

@@ -63,7 +63,7 @@ class Plan {
   std::vector<Tensor> tensors_;  ///< one a value; those fused away have no memory
   std::vector<backend::cuda::Memory<std::byte>> memory_;
   backend::cuda::Memory<std::uint16_t> labels_;
-  WeightPacker packer_;
+  WeightPacker forward_packer_, backward_packer_;
   std::vector<std::unique_ptr<Step>> steps_;
   Tensor* logits_ = nullptr;
 };

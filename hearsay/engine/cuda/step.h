@@ -57,7 +57,8 @@ struct Site {
   int processors = 132;
   int shared_bytes = 0;            ///< the most that a block can have
   bool bulk_copies = false;        ///< the hardware copies tensors by itself
-  WeightPacker* packer = nullptr;  ///< packs before the first step
+  WeightPacker* forward_packer = nullptr;   ///< packs before the first step
+  WeightPacker* backward_packer = nullptr;  ///< before the first one back
 };
 
 /// The step of an operation of that kind.

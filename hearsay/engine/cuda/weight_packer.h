@@ -26,12 +26,13 @@ struct PackedWeights {
   long peer_bytes = 0;
 };
 
-/// Packs the weights of all convolutions of a network in one launch.
+/// Packs the weights of all convolutions of a network for one direction, in one launch.
 class WeightPacker {
  public:
   explicit WeightPacker(backend::Precision precision) : precision_(precision) {}
 
   void add(const PackedWeights& weights) { jobs_.push_back(weights); }
+  /// In the tape's lane.
   void pack(backend::cuda::Tape& tape, const Call& call, std::size_t peers);
 
  private:
