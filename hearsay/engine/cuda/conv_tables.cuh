@@ -48,8 +48,8 @@ constexpr ConvKernel bulk_3x3() {
 }
 
 template <class Math, class Shape, bool kWhole>
-constexpr WeightKernel weight_kernel() {
-  WeightKernel kernel{.launch = correlate<Math, Shape, kWhole>,
+constexpr WeightKernel describe_weights() {
+  WeightKernel kernel{.launch = nullptr,
                       .bulk = nullptr,
                       .strips = {},
                       .add = add_weight_parts<Shape>,
@@ -59,6 +59,7 @@ constexpr WeightKernel weight_kernel() {
                       .out = Shape::kOut,
                       .in = Shape::kIn,
                       .taps = Shape::kTaps,
+                      .stages = 2,
                       .shares = Shape::kWarpsOut * Shape::kWarpsIn,
                       .direct = Shape::kWarpsK == 1,
                       .out_pitch = Shape::kOutPitch,
@@ -68,14 +69,30 @@ constexpr WeightKernel weight_kernel() {
                       .strip_width = Shape::kStripWidth,
                       .strip_height = 2 * Shape::kStripPieces,
                       .whole = kWhole};
+  return kernel;
+}
+
+template <class Math, class Shape, bool kWhole>
+constexpr WeightKernel weight_kernel() {
+  WeightKernel kernel = describe_weights<Math, Shape, kWhole>();
+  kernel.launch = correlate<Math, Shape, kWhole>;
   if constexpr (kWhole) {
-    kernel.bulk = correlate_bulk<Math, Shape, 0>;
+    kernel.bulk = correlate_bulk<Math, Shape, Products::kPieces>;
     if constexpr (Shape::kTaps == 9) {
-      constexpr int kPieces = Shape::kStripPieces;
-      kernel.strips[0] = correlate_bulk<Math, Shape, kPieces>;
-      if constexpr (kPieces > 1) kernel.strips[1] = correlate_bulk<Math, Shape, kPieces / 2>;
+      kernel.strips[0] = correlate_bulk<Math, Shape, Products::kStrips>;
+      if constexpr (Shape::kStripPieces > 1) {
+        kernel.strips[1] = correlate_bulk<Math, Shape, Products::kHalfStrips>;
+      }
     }
   }
+  return kernel;
+}
+
+template <class Math, class Shape>
+constexpr WeightKernel weight_columns() {
+  WeightKernel kernel = describe_weights<Math, Shape, false>();
+  kernel.bulk = correlate_bulk<Math, Shape, Products::kColumns>;
+  kernel.stages = ColumnTiles<Math, Shape>::kStages;
   return kernel;
 }
 
@@ -107,6 +124,8 @@ inline constexpr ConvKernel kConvKernels[] = {
 template <class Math>
 inline constexpr WeightKernel kWeightKernels[] = {
     // warps by output channels, by input channels, by pixels; fragments of 16 and 8; taps; pixels
+    weight_columns<Math, WeightShape<Math, 1, 1, 8, 1, 4, 1, 128>>(),
+    weight_columns<Math, WeightShape<Math, 2, 1, 4, 2, 4, 1, 128>>(),
     weight_kernel<Math, WeightShape<Math, 1, 1, 4, 1, 2, 9, 128>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 2, 1, 1, 2, 9, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 2, 1, 2, 1, 9, 64>, true>(),
