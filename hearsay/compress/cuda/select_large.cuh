@@ -10,9 +10,9 @@
 /// A top-k of units that are cut into pieces, one block a piece (blockIdx.x) and row (blockIdx.y).
 ///
 /// Magnitudes change little from one call to the next, so the first launch lists, piece by piece,
-/// the entries not below a guess: three quarters or more of the k-th largest magnitude of the call
-/// before. If these are k or more, which is almost always, the k largest are among them, and what
-/// remains reads the listed ones: a launch a digit of the k-th largest, a tally a piece, the
+/// the entries not below a guess, an eighth of an octave under the k-th largest magnitude of the
+/// call before. If these are k or more, which is almost always, the k largest are among them, and
+/// what remains reads the listed ones: a launch a digit of the k-th largest, a tally a piece, the
 /// writing. If they are fewer, all entries are read again, once for the highest digit, once to list
 /// those whose digit is not below it. The result is the same either way.
 namespace hearsay::compress::cuda {
@@ -86,6 +86,7 @@ struct Piece {
   }
   /// Bit j: entry group(k) + j is the unit's.
   __device__ unsigned present(unsigned k) const {
+    if (low == 0 && high == kPiece) return 15;
     unsigned mask = 0;
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) {
@@ -138,8 +139,8 @@ __device__ inline void clear_bins(unsigned* bins) {
 
 /// What the next call begins with.
 __device__ inline unsigned guess_after(unsigned threshold) {
-  constexpr unsigned kQuarter = 1u << 21;  // of the span of an exponent, in bits of a float
-  return threshold > kQuarter ? threshold - kQuarter : 0;
+  constexpr unsigned kEighth = 1u << 20;  // of what an exponent spans, in bits of a float
+  return threshold > kEighth ? threshold - kEighth : 0;
 }
 
 /// Add this piece's counts of a digit, in shared memory, to those of its (row, unit). In the block
@@ -189,22 +190,27 @@ __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& p
     const unsigned m[4] = {groups[k].x, groups[k].y, groups[k].z, groups[k].w};
     const unsigned mask = piece.present(k);
     most = max(most, max(max(m[0], m[1]), max(m[2], m[3])));
-    unsigned chosen = 0, at = count;
+    unsigned chosen = 0;
 #pragma unroll
-    for (unsigned j = 0; j < 4; ++j) {
-      const bool candidate = (mask >> j & 1) && m[j] >= least;
-      const unsigned lanes = __ballot_sync(kAllLanes, candidate);
-      if (candidate) {
-        chosen |= 1u << j;
-        count_digit(m[j], digit, prefix, bins);
+    for (unsigned j = 0; j < 4; ++j) chosen |= (m[j] >= least ? 1u : 0u) << j;
+    chosen &= mask;
+    const unsigned lanes = __ballot_sync(kAllLanes, chosen != 0);
+    unsigned at = count + __popc(lanes & below_lane);
+    count += __popc(lanes);
+    if (__any_sync(kAllLanes, (chosen & (chosen - 1)) != 0)) {  // rarely: more than one of a group
+      const unsigned more = max(__popc(chosen), 1) - 1;
+#pragma unroll
+      for (unsigned bit = 0; bit < 2; ++bit) {
+        const unsigned have = __ballot_sync(kAllLanes, more >> bit & 1);
+        at += __popc(have & below_lane) << bit;
+        count += __popc(have) << bit;
       }
-      at += __popc(lanes & below_lane);
-      count += __popc(lanes);
     }
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) {
       if (chosen >> j & 1) {
         collected[warp()][at++] = static_cast<std::uint16_t>(Piece::group(k) + j);
+        count_digit(m[j], digit, prefix, bins);
       }
     }
   }

@@ -40,7 +40,7 @@ class Conv2dStep final : public Step {
     if (site.x->wants_gradient()) {
       backward_.emplace(site, transposed(conv), conv, true, site.y->gradient);
     }
-    weights_ = choose_for_weights(site, geometry(conv));
+    weights_ = choose_for_weights(site, geometry(conv), conv.bias);
     if (weights_.kernel == nullptr) return;
     const ConvGeometry& g = weights_.geometry;
     launch_.geometry = g;
@@ -59,11 +59,12 @@ class Conv2dStep final : public Step {
                              static_cast<std::size_t>(weights_.kernel->floats()));
     launch_.partial = partial_.data();
     launch_.weight_at = static_cast<long>(site.places.parameter[0]);
-    if (conv.bias) {
+    launch_.sums_ones = conv.bias && weights_.kernel->has_columns();
+    if (conv.bias) launch_.bias_at = static_cast<long>(site.places.parameter[1]);
+    if (conv.bias && !launch_.sums_ones) {
       bias_parts_ =
           Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
       launch_.bias = bias_parts_.data();
-      launch_.bias_at = static_cast<long>(site.places.parameter[1]);
     }
     if (weights_.bulk) map_tiles();
   }
@@ -176,7 +177,8 @@ class Conv2dStep final : public Step {
     const ConvGeometry& g = launch_.geometry;
     const int entry = entry_bytes(site_.precision);
     ImageBox box = patch_box(g, site_.x->peers, entry, 16 * entry, entry == 2);
-    x_map_ = make_image_map(launch_.x, box);
+    x_map_ = make_image_map(
+        launch_.x, weights_.kernel->has_columns() ? row_box(g, site_.x->peers, entry) : box);
     box.height = g.out_h;
     box.width = g.out_w;
     box.channels = g.out_c;

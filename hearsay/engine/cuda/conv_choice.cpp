@@ -22,6 +22,22 @@ std::span<const WeightKernel> weight_kernels(backend::Precision precision) {
                                                   : weight_kernels_bf16();
 }
 
+/// As far as the slopes go, and the room for the tiles.
+bool can_copy_in_bulk(const Site& site, const WeightKernel& kernel, const ConvGeometry& g) {
+  return site.bulk_copies && g.out_c % 16 == 0 && g.images % g.tile_i == 0 &&
+         kernel.bulk_shared_bytes(g) <= site.shared_bytes;
+}
+
+/// g: by columns. Rows of images must be what the hardware can copy.
+bool can_have_columns(const Site& site, const WeightKernel& kernel, const ConvGeometry& g,
+                      bool bias) {
+  const int entry = entry_bytes(site.precision);
+  return g.in_c + (bias ? 1 : 0) <= kernel.in &&
+         g.in_w * channels_of_columns(g) * entry % 16 == 0 &&
+         std::max(patch_row_bytes(g, entry) / entry, g.patch_h) <= kWidestBox &&
+         can_copy_in_bulk(site, kernel, g);
+}
+
 }  // namespace
 
 ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
@@ -49,7 +65,10 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
     const double reads = 1.0 / kernel.pixels + (kernel.strip_height > 0 ? 0.5 : 1.0) / kernel.out;
     // A chunk that is loaded while nothing is computed costs as much as this many products.
     const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);
-    const double cost = waves * (products + waits) * (1 + 16 * reads);
+    // Few threads on a multiprocessor wait more than they compute.
+    constexpr int kEnoughThreads = 256;
+    const bool lonely = kernel.threads * (site.shared_bytes / shared) < kEnoughThreads;
+    const double cost = waves * (products + waits) * (1 + 16 * reads) * (lonely ? 1.2 : 1);
     if (best.kernel == nullptr || cost < least) {
       best = {&kernel, g, chunks, shared, resident};
       least = cost;
@@ -58,33 +77,36 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
   return best;
 }
 
-WeightChoice choose_for_weights(const Site& site, ConvGeometry g) {
+WeightChoice choose_for_weights(const Site& site, ConvGeometry geometry, bool bias) {
   const int entry = entry_bytes(site.precision);
   WeightChoice best;
   double least = 0;
-  const bool whole = g.in_c * entry % 16 == 0 && g.out_c * entry % 16 == 0;
+  const bool whole = geometry.in_c * entry % 16 == 0 && geometry.out_c * entry % 16 == 0;
   for (const WeightKernel& kernel : weight_kernels(site.precision)) {
-    if (kernel.whole != whole) continue;
+    ConvGeometry g = geometry;
     lay_tiles(g, kernel.pixels);
-    if (kernel.shared_bytes(g) > site.shared_bytes) continue;
-    const int taps = g.taps;
+    if (kernel.has_columns()) {
+      g = by_columns(g);
+      if (!can_have_columns(site, kernel, g, bias)) continue;
+    } else if (kernel.whole != whole || kernel.shared_bytes(g) > site.shared_bytes) {
+      continue;
+    }
     // Products, and what is read for them: channels that only fill up count in both.
     const double out = divide_up(g.out_c, kernel.out) * kernel.out,
                  in = divide_up(g.in_c, kernel.in) * kernel.in;
-    const double cost = out * in * divide_up(taps, kernel.taps) * kernel.taps *
+    const double cost = out * in * divide_up(g.taps, kernel.taps) * kernel.taps *
                         (1 + 8.0 / kernel.out + 8.0 / kernel.in / kernel.taps) * g.tiles *
                         kernel.pixels;
     if (best.kernel == nullptr || cost < least) {
-      best = {&kernel, g, false};
+      best = {&kernel, g, kernel.has_columns()};
       least = cost;
     }
   }
-  if (best.kernel == nullptr) return best;
+  if (best.kernel == nullptr || best.bulk) return best;
   const ConvGeometry& chosen = best.geometry;
-  best.bulk = site.bulk_copies && best.kernel->bulk != nullptr && chosen.in_c % 16 == 0 &&
-              chosen.out_c % 16 == 0 && chosen.images % chosen.tile_i == 0 &&
+  best.bulk = best.kernel->bulk != nullptr && chosen.in_c % 16 == 0 &&
               std::max(chosen.patch_h, chosen.patch_w) <= kWidestBox &&
-              best.kernel->bulk_shared_bytes(chosen) <= site.shared_bytes;
+              can_copy_in_bulk(site, *best.kernel, chosen);
   return best;
 }
 

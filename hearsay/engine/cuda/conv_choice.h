@@ -31,7 +31,8 @@ struct WeightChoice {
   bool bulk = false;  ///< the tiles are copied by the hardware
 };
 
-/// The same for the gradient of the weights; the geometry is that of the forward convolution.
-WeightChoice choose_for_weights(const Site& site, ConvGeometry geometry);
+/// The same for the gradient of the weights; the geometry is that of the forward convolution, and
+/// the one chosen is by columns if the kernel has these.
+WeightChoice choose_for_weights(const Site& site, ConvGeometry geometry, bool bias);
 
 }  // namespace hearsay::engine::cuda

@@ -78,4 +78,18 @@ inline void lay_tiles(ConvGeometry& g, int pixels, bool quarters = false) {
   g.tile_height = Divisor(g.tile_h);
 }
 
+/// The same convolution, tiles and all, as one product of output channels x pixels x columns:
+/// column (c kernel + k) kernel + l holds what tap (k, l) reads of channel c.
+inline ConvGeometry by_columns(ConvGeometry g) {
+  g.in_c *= g.taps;
+  g.taps = 1;
+  return g;
+}
+constexpr int channels_of_columns(const ConvGeometry& g) { return g.in_c / (g.kernel * g.kernel); }
+
+/// A row of its patch as the hardware copies it, in pieces of 16 bytes.
+constexpr int patch_row_bytes(const ConvGeometry& g, int entry_bytes) {
+  return (g.patch_w * channels_of_columns(g) * entry_bytes + 15) / 16 * 16;
+}
+
 }  // namespace hearsay::engine::cuda

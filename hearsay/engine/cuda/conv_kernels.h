@@ -38,7 +38,7 @@ static_assert(std::has_unique_object_representations_v<ConvLaunch>);  // as the 
 
 /// The gradient with respect to the weights, in parts: grid (groups of weights, splits, peers).
 struct WeightLaunch {
-  ConvGeometry geometry;  ///< of the forward convolution
+  ConvGeometry geometry;  ///< of the forward convolution, maybe by columns
   const void* x = nullptr;
   const void* slope = nullptr;  ///< with respect to y
   long x_stride = 0, y_stride = 0;
@@ -48,7 +48,7 @@ struct WeightLaunch {
   long weight_at = 0, bias_at = 0;   ///< from here on
   int splits = 1;  ///< groups of tiles; if there is one, the parts may go there at once
   int in_groups = 1, tap_groups = 1;
-  int unused = 0;
+  int sums_ones = 0;  ///< the geometry is by columns, and behind them comes one for the bias
 };
 static_assert(std::has_unique_object_representations_v<WeightLaunch>);
 
@@ -97,13 +97,14 @@ struct ConvKernel {
 
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
-  void (*launch)(WeightLaunch);
+  void (*launch)(WeightLaunch);  ///< null: the geometry is by columns, and copied in bulk
   using BulkLaunch = void (*)(CUtensorMap slope, CUtensorMap x, WeightLaunch);
   BulkLaunch bulk;            ///< or null; channels in sixteens
-  BulkLaunch strips;          ///< or null; the same for 3 x 3, stride 1, and tiles of whole strips
+  BulkLaunch strips[2];       ///< or null; for 3 x 3, stride 1, and tiles of whole or half strips
   void (*add)(WeightLaunch);  ///< grid (shares, groups, peers)
   void (*add_many)(WeightLaunch);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
+  int stages;   ///< of what is copied in bulk
   int shares;   ///< of a group's weights, one a warp
   bool direct;  ///< one split needs no `add`
   int out_pitch, in_pitch, sum_bytes;
@@ -112,19 +113,24 @@ struct WeightKernel {
   bool whole;
 
   int floats() const { return out * in * taps; }
+  bool has_columns() const { return launch == nullptr; }
   BulkLaunch bulk_for(const ConvGeometry& g) const {
-    const bool strip = strips != nullptr && g.kernel == 3 && g.stride == 1 &&
-                       g.tile_w % strip_width == 0 && g.tile_h % strip_height == 0;
-    return strip ? strips : bulk;
+    if (g.kernel == 3 && g.stride == 1 && g.tile_w % strip_width == 0) {
+      if (strips[0] != nullptr && g.tile_h % strip_height == 0) return strips[0];
+      if (strips[1] != nullptr && g.tile_h % (strip_height / 2) == 0) return strips[1];
+    }
+    return bulk;
   }
   int shared_bytes(const ConvGeometry& g) const {
     const int tiles = pixels * 4 + 2 * (pixels * out_pitch + g.patch_positions() * in_pitch);
     return tiles > sum_bytes ? tiles : sum_bytes;
   }
   int bulk_shared_bytes(const ConvGeometry& g) const {
-    const int tiles = 2 * (out / 16 * bulk_room(pixels * box_bytes) +
-                           in / 16 * bulk_room(g.patch_positions() * box_bytes));
-    return (tiles > sum_bytes ? tiles : sum_bytes) + pixels * 4 + 16;
+    const int patch = has_columns()
+                          ? bulk_room(g.tile_i * g.patch_h * patch_row_bytes(g, box_bytes / 16))
+                          : in / 16 * bulk_room(g.patch_positions() * box_bytes);
+    const int tiles = stages * (out / 16 * bulk_room(pixels * box_bytes) + patch);
+    return (tiles > sum_bytes ? tiles : sum_bytes) + pixels * 4 + stages * 8;
   }
 };
 

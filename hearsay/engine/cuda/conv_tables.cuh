@@ -48,10 +48,10 @@ constexpr ConvKernel bulk_3x3() {
 }
 
 template <class Math, class Shape, bool kWhole>
-constexpr WeightKernel weight_kernel() {
-  WeightKernel kernel{.launch = correlate<Math, Shape, kWhole>,
+constexpr WeightKernel describe_weights() {
+  WeightKernel kernel{.launch = nullptr,
                       .bulk = nullptr,
-                      .strips = nullptr,
+                      .strips = {},
                       .add = add_weight_parts<Shape>,
                       .add_many = add_many_parts<Shape>,
                       .threads = Shape::kThreads,
@@ -59,6 +59,7 @@ constexpr WeightKernel weight_kernel() {
                       .out = Shape::kOut,
                       .in = Shape::kIn,
                       .taps = Shape::kTaps,
+                      .stages = 2,
                       .shares = Shape::kWarpsOut * Shape::kWarpsIn,
                       .direct = Shape::kWarpsK == 1,
                       .out_pitch = Shape::kOutPitch,
@@ -68,10 +69,30 @@ constexpr WeightKernel weight_kernel() {
                       .strip_width = Shape::kStripWidth,
                       .strip_height = 2 * Shape::kStripPieces,
                       .whole = kWhole};
+  return kernel;
+}
+
+template <class Math, class Shape, bool kWhole>
+constexpr WeightKernel weight_kernel() {
+  WeightKernel kernel = describe_weights<Math, Shape, kWhole>();
+  kernel.launch = correlate<Math, Shape, kWhole>;
   if constexpr (kWhole) {
-    kernel.bulk = correlate_bulk<Math, Shape, false>;
-    if constexpr (Shape::kTaps == 9) kernel.strips = correlate_bulk<Math, Shape, true>;
+    kernel.bulk = correlate_bulk<Math, Shape, Products::kPieces>;
+    if constexpr (Shape::kTaps == 9) {
+      kernel.strips[0] = correlate_bulk<Math, Shape, Products::kStrips>;
+      if constexpr (Shape::kStripPieces > 1) {
+        kernel.strips[1] = correlate_bulk<Math, Shape, Products::kHalfStrips>;
+      }
+    }
   }
+  return kernel;
+}
+
+template <class Math, class Shape>
+constexpr WeightKernel weight_columns() {
+  WeightKernel kernel = describe_weights<Math, Shape, false>();
+  kernel.bulk = correlate_bulk<Math, Shape, Products::kColumns>;
+  kernel.stages = ColumnTiles<Math, Shape>::kStages;
   return kernel;
 }
 
@@ -81,8 +102,9 @@ inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
     bulk_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<2, 2, 4, 2, 64, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<2, 2, 4, 2, 128, 2, 2, Pixels::kStrips>>(),
+    bulk_3x3<Math, ConvShape<2, 2, 2, 2, 128, 2, 2, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1, Pixels::kStrips>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2>>(),
     bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
@@ -102,9 +124,11 @@ inline constexpr ConvKernel kConvKernels[] = {
 template <class Math>
 inline constexpr WeightKernel kWeightKernels[] = {
     // warps by output channels, by input channels, by pixels; fragments of 16 and 8; taps; pixels
-    weight_kernel<Math, WeightShape<Math, 1, 1, 8, 1, 2, 9, 128>, true>(),
-    weight_kernel<Math, WeightShape<Math, 2, 2, 2, 1, 2, 9, 128>, true>(),
-    weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 1, 9, 64>, true>(),
+    weight_columns<Math, WeightShape<Math, 1, 1, 8, 1, 4, 1, 128>>(),
+    weight_columns<Math, WeightShape<Math, 2, 1, 4, 2, 4, 1, 128>>(),
+    weight_kernel<Math, WeightShape<Math, 1, 1, 4, 1, 2, 9, 128>, true>(),
+    weight_kernel<Math, WeightShape<Math, 2, 2, 1, 1, 2, 9, 64>, true>(),
+    weight_kernel<Math, WeightShape<Math, 2, 2, 1, 2, 1, 9, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 2, 4, 1, 2, 2, 1, 64>, true>(),
     weight_kernel<Math, WeightShape<Math, 1, 2, 4, 1, 1, 9, 128>, false>(),
     weight_kernel<Math, WeightShape<Math, 1, 2, 4, 1, 1, 9, 64>, false>(),

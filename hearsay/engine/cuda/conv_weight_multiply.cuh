@@ -44,6 +44,43 @@ __device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, 
   }
 }
 
+/// What a thread adds to the gradient of the bias: the sum over some of the pixels, for output
+/// channel threadIdx.x mod kOut of the block.
+template <class Math, class Shape, class Tiles>
+__device__ inline float sum_of_slopes(const Tiles&, const char* slopes) {
+  using Entry = typename Math::Entry;
+  constexpr int kApart = Shape::kThreads / Shape::kOut;
+  const int out = threadIdx.x % Shape::kOut;
+  float sum = 0;
+#pragma unroll 4
+  for (int pixel = threadIdx.x / Shape::kOut; pixel < Shape::kPixels; pixel += kApart) {
+    if constexpr (sizeof(Entry) == 4) {
+      sum += to_float(*reinterpret_cast<const Entry*>(slopes + pixel * Tiles::kOutRow +
+                                                      Tiles::slope_offset(out)));
+    } else {
+      const char* piece = slopes + Tiles::slope_piece(pixel, out / 8 * 8);
+      sum += to_float(reinterpret_cast<const Entry*>(piece)[out % 8]);
+    }
+  }
+  return sum;
+}
+
+/// From the place of a pixel on, in bytes, where the taps of a block read.
+template <class Shape>
+struct TapOffsets {
+  int tap[Shape::kTaps];
+
+  template <class Tiles>
+  __device__ TapOffsets(const Tiles& tiles, int first_tap) {
+    const ConvGeometry& g = tiles.p.geometry;
+#pragma unroll
+    for (int i = 0; i < Shape::kTaps; ++i) {
+      const int t = min(first_tap + i, g.taps - 1);  // those beyond are computed and not stored
+      tap[i] = (t / g.kernel * g.patch_w + t % g.kernel) * Tiles::kInRow;
+    }
+  }
+};
+
 /// For any geometry; place_of[pixel] is where tap (0, 0) of a pixel reads, in bytes of the patch.
 template <class Math, class Shape, class Tiles>
 __device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, const char* patch,
@@ -96,14 +133,13 @@ __device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, c
 }
 
 /// For kernels of 3 x 3 with stride 1, and tiles of whole strips: kStripWidth pixels wide and
-/// 2 kStripPieces high. A piece is two rows of a strip, and a row of the patch is read once for the
+/// 2 kPieces high. A piece is two rows of a strip, and a row of the patch is read once for the
 /// three taps above one another that need it.
-template <class Math, class Shape, class Tiles>
+template <class Math, class Shape, int kPieces, class Tiles>
 __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g,
                                        const char* slopes, const char* patch,
                                        WarpSums<Shape>& sum) {
-  constexpr int kPieces = Shape::kStripPieces, kWidth = Shape::kStripWidth,
-                kTogether = Shape::kTogether;
+  constexpr int kWidth = Shape::kStripWidth, kTogether = Shape::kTogether;
   constexpr int kStrips = Shape::kPixels / (2 * kPieces * kWidth);
   const int lane = threadIdx.x % 32;
   const int log_across = g.log_w - (kWidth == 4 ? 2 : 3);

@@ -17,6 +17,18 @@ __device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gr
   }
 }
 
+/// One sum of all parts, to where it belongs.
+__device__ inline void store_weight(const WeightLaunch& p, float* gradient, int out, int in,
+                                    int tap, float value) {
+  const ConvGeometry& g = p.geometry;
+  if (out >= g.out_c || tap >= g.taps) return;
+  if (in < g.in_c) {
+    gradient[p.weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = value;
+  } else if (p.sums_ones && in == g.in_c) {
+    gradient[p.bias_at + out] = value;
+  }
+}
+
 /// The gradient: the parts of all splits added up in their order, to where the parameters of each
 /// peer stand. Block (warp's share of a group, group, peer): it puts its fragments in order in
 /// shared memory, so that what goes out lies side by side.
@@ -26,9 +38,8 @@ __global__ void __launch_bounds__(kAddThreads) add_weight_parts(WeightLaunch p) 
   constexpr int kOut = 16 * Shape::kRows, kIn = 8 * Shape::kColumns;  // of a warp's share
   constexpr int kFloats = kOut * kIn * Shape::kTaps;
   __shared__ float share[kFloats];
-  const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, groups = gridDim.y, warps = gridDim.x, warp = blockIdx.x;
-  const int taps = g.taps, first_tap = blockIdx.y % p.tap_groups * Shape::kTaps;
+  const int first_tap = blockIdx.y % p.tap_groups * Shape::kTaps;
   const int first_in =
       blockIdx.y / p.tap_groups % p.in_groups * Shape::kIn + warp / Shape::kWarpsOut * kIn;
   const int first_out =
@@ -46,13 +57,9 @@ __global__ void __launch_bounds__(kAddThreads) add_weight_parts(WeightLaunch p) 
     share[(out * kIn + in) * Shape::kTaps + tap] = total;
   }
   __syncthreads();
-  float* weights = p.gradient[peer] + p.weight_at;
   for (int at = threadIdx.x; at < kFloats; at += kAddThreads) {
-    const int tap = first_tap + at % Shape::kTaps;
-    const int in = first_in + at / Shape::kTaps % kIn, out = first_out + at / Shape::kTaps / kIn;
-    if (out < g.out_c && in < g.in_c && tap < taps) {
-      weights[(static_cast<long>(out) * g.in_c + in) * taps + tap] = share[at];
-    }
+    store_weight(p, p.gradient[peer], first_out + at / Shape::kTaps / kIn,
+                 first_in + at / Shape::kTaps % kIn, first_tap + at % Shape::kTaps, share[at]);
   }
   if (p.bias != nullptr && blockIdx.x == 0 && blockIdx.y == 0) {
     add_bias_parts(p, peer, p.gradient[peer] + p.bias_at);
@@ -66,7 +73,6 @@ __global__ void __launch_bounds__(kAddThreads) add_many_parts(WeightLaunch p) {
   backend::cuda::begin_launch();
   constexpr int kWarps = kAddThreads / 32;
   __shared__ float4 found[kWarps][32];
-  const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, lane = threadIdx.x % 32, turn = threadIdx.x / 32;
   const long apart = static_cast<long>(gridDim.y) * gridDim.x * 32;  // from split to split
   const float4* parts = reinterpret_cast<const float4*>(p.partial) + peer * p.splits * apart +
@@ -95,9 +101,7 @@ __global__ void __launch_bounds__(kAddThreads) add_many_parts(WeightLaunch p) {
                     Shape::output_of(fragment / Shape::kColumns % Shape::kRows, from / 4, i / 2);
     const int tap =
         blockIdx.y % p.tap_groups * Shape::kTaps + fragment / Shape::kColumns / Shape::kRows;
-    if (out < g.out_c && in < g.in_c && tap < g.taps) {
-      own[p.weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = total;
-    }
+    store_weight(p, own, out, in, tap, total);
   }
   if (p.bias != nullptr && blockIdx.x == 0 && blockIdx.y == 0) {
     add_bias_parts(p, peer, own + p.bias_at);

@@ -27,8 +27,8 @@ struct WeightShape {
   static constexpr int kOutPitch = pitch(kOut), kInPitch = pitch(kIn);
   static constexpr int kFloats = kOut * kIn * kTaps;  ///< of the weights of a block
 
-  /// The pixels of a product may be two rows of a strip; a warp has kStripPieces such pairs below
-  /// one another.
+  /// The pixels of a product may be two rows of a strip; a warp can have kStripPieces such pairs
+  /// below one another.
   static constexpr int kStripWidth = kPiece / 2;
   static constexpr int kStripPieces = std::min(4, kPixels / kPiece / kWarpsK);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/engine/cuda/conv_few_channels.cuh"
 #include "hearsay/engine/cuda/conv_weight_multiply.cuh"
 
 namespace hearsay::engine::cuda {
@@ -16,60 +17,71 @@ __device__ inline WeightGroup weight_group(const WeightLaunch& p) {
           static_cast<int>(blockIdx.x) % p.tap_groups};
 }
 
-/// Sums over the tiles of a split, which `tiles` brings two at a time: those that are multiplied,
+/// How the products of a tile are formed.
+enum class Products { kPieces, kStrips, kHalfStrips, kColumns };
+
+/// Pairs of rows in a strip; 0: there are none.
+template <class Shape>
+constexpr int strip_pieces(Products products) {
+  return products == Products::kStrips       ? Shape::kStripPieces
+         : products == Products::kHalfStrips ? Shape::kStripPieces / 2
+                                             : 0;
+}
+
+/// Sums over the tiles of a split, which `tiles` brings some at a time: those that are multiplied,
 /// and those on their way. `place_of` has room for the places of the pixels in a patch, `scratch`
 /// for the sums of all warps; it may be where the tiles were.
-template <class Math, class Shape, bool kStrips, class Tiles>
+template <class Math, class Shape, Products kProducts, class Tiles>
 __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* place_of,
                                 char* scratch) {
-  using Entry = typename Math::Entry;
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, split = blockIdx.y;
   const WeightGroup group = weight_group<Shape>(p);
   const int first_out = group.out * Shape::kOut;
   const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
-  for (int pixel = threadIdx.x; !kStrips && pixel < Shape::kPixels; pixel += Shape::kThreads) {
-    const PixelPlace place = pixel_place(g, pixel);
-    place_of[pixel] =
-        ((place.image * g.patch_h + place.y * g.stride) * g.patch_w + place.x * g.stride) *
-        Tiles::kInRow;
+  const int per_split = (g.tiles + p.splits - 1) / p.splits;
+  const int begin = split * per_split, count = min(per_split, g.tiles - begin);
+  constexpr int kAhead = Tiles::kStages - 1;
+  for (int k = 0; k < min(kAhead, count); ++k) tiles.ask(k, begin + k);
+
+  constexpr int kStripPieces = strip_pieces<Shape>(kProducts);
+  if constexpr (kStripPieces == 0) {
+    for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
+      place_of[pixel] = tiles.place(pixel_place(g, pixel));
+    }
   }
-  int tap_offset[Shape::kTaps];
-#pragma unroll
-  for (int tap = 0; tap < Shape::kTaps; ++tap) {
-    const int t = min(first_tap + tap, taps - 1);  // those beyond are computed and not stored
-    tap_offset[tap] = (t / g.kernel * g.patch_w + t % g.kernel) * Tiles::kInRow;
-  }
+  using Offsets =
+      std::conditional_t<kProducts == Products::kColumns, LaneColumns<Shape>, TapOffsets<Shape>>;
+  const Offsets offsets(tiles, first_tap);
 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   WarpSums<Shape> sum{.out = warp / Shape::kWarpsK % Shape::kWarpsOut * Shape::kRows * 16,
                       .in = warp / Shape::kWarpsK / Shape::kWarpsOut * Shape::kColumns * 8};
   float bias_sum = 0;
-  const bool sums_bias = p.bias != nullptr && group.in == 0 && group.tap == 0;
-  const int per_split = (g.tiles + p.splits - 1) / p.splits;
-  const int begin = split * per_split, count = min(per_split, g.tiles - begin);
-  if (count > 0) tiles.ask(0, begin);
+  const bool sums_bias = kProducts != Products::kColumns && p.bias != nullptr && group.in == 0 &&
+                         group.tap == 0;  // among columns, one of ones does
   for (int k = 0; k < count; ++k) {
     tiles.wait(k);
     __syncthreads();
-    if (k + 1 < count) tiles.ask(k + 1, begin + k + 1);
+    if (k + kAhead < count) tiles.ask(k + kAhead, begin + k + kAhead);
     const char* slopes = tiles.slopes(k);
     const char* patch = tiles.patch(k);
-    if (sums_bias && threadIdx.x < Shape::kOut) {
-      for (int pixel = 0; pixel < Shape::kPixels; ++pixel) {
-        if constexpr (sizeof(Entry) == 4) {
-          bias_sum += to_float(*reinterpret_cast<const Entry*>(slopes + pixel * Tiles::kOutRow +
-                                                               Tiles::slope_offset(threadIdx.x)));
-        } else {
-          bias_sum += to_float(reinterpret_cast<const Entry*>(
-              slopes + Tiles::slope_piece(pixel, threadIdx.x / 8 * 8))[threadIdx.x % 8]);
-        }
-      }
-    }
-    if constexpr (kStrips) {
-      multiply_strips<Math, Shape>(tiles, g, slopes, patch, sum);
+    if (sums_bias) bias_sum += sum_of_slopes<Math, Shape>(tiles, slopes);
+    if constexpr (kStripPieces > 0) {
+      multiply_strips<Math, Shape, kStripPieces>(tiles, g, slopes, patch, sum);
+    } else if constexpr (kProducts == Products::kColumns) {
+      multiply_columns<Math, Shape>(tiles, slopes, patch, place_of, offsets, sum);
     } else {
-      multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, tap_offset, sum);
+      multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, offsets.tap, sum);
+    }
+  }
+  if (sums_bias) {  // one total a channel, from here on
+    float* parts = reinterpret_cast<float*>(scratch);
+    __syncthreads();
+    parts[threadIdx.x] = bias_sum;
+    __syncthreads();
+    for (int at = threadIdx.x + Shape::kOut; at < Shape::kThreads; at += Shape::kOut) {
+      bias_sum += parts[at];
     }
   }
 
@@ -160,32 +172,36 @@ __global__ void __launch_bounds__(Shape::kThreads)
       .first_out = group.out * Shape::kOut,
       .first_in = group.in * Shape::kIn,
       .stages = shared + Shape::kPixels * 4};
-  correlate_tiles<Math, Shape, false>(p, tiles, reinterpret_cast<int*>(shared), shared);
+  correlate_tiles<Math, Shape, Products::kPieces>(p, tiles, reinterpret_cast<int*>(shared), shared);
 }
 
-/// The same with tiles that the hardware brings, for channels in whole sixteens and tiles that do
-/// not reach from one peer to the next.
-template <class Math, class Shape, bool kStrips>
-__global__ void __launch_bounds__(Shape::kThreads, 2)
+/// The same with tiles that the hardware brings, for channels in whole sixteens (those of the input
+/// only if they are no columns) and tiles that do not reach from one peer to the next.
+template <class Math, class Shape, Products kProducts>
+__global__ void __launch_bounds__(Shape::kThreads,
+                                  kProducts == Products::kColumns && Shape::kOut == 16 ? 4 : 2)
     correlate_bulk(const __grid_constant__ CUtensorMap slope_map,
                    const __grid_constant__ CUtensorMap x_map,
                    const __grid_constant__ WeightLaunch p) {
   extern __shared__ __align__(1024) char shared[];
   const WeightGroup group = weight_group<Shape>(p);
-  BulkTiles<Math, Shape> tiles{.p = p,
-                               .slope_map = &slope_map,
-                               .x_map = &x_map,
-                               .first_out = group.out * Shape::kOut,
-                               .first_in = group.in * Shape::kIn,
-                               .stages = shared,
-                               .barriers = nullptr};
+  using Tiles = std::conditional_t<kProducts == Products::kColumns, ColumnTiles<Math, Shape>,
+                                   BulkTiles<Math, Shape>>;
+  Tiles tiles{{.p = p,
+               .slope_map = &slope_map,
+               .x_map = &x_map,
+               .first_out = group.out * Shape::kOut,
+               .first_in = group.in * Shape::kIn,
+               .stages = shared,
+               .barriers = nullptr}};
   // Behind what the sums of all warps overwrite in the end.
-  char* const others = shared + max(2 * tiles.stage_bytes(), Shape::kWarpsK * Shape::kFloats * 4);
+  char* const others =
+      shared + max(Tiles::kStages * tiles.stage_bytes(), Shape::kWarpsK * Shape::kFloats * 4);
   tiles.barriers = reinterpret_cast<Barrier*>(others + Shape::kPixels * 4);
-  if (threadIdx.x < 2) make_barrier(shared_address(tiles.barriers + threadIdx.x));
+  if (threadIdx.x < Tiles::kStages) make_barrier(tiles.barrier(threadIdx.x));
   __syncthreads();
   backend::cuda::begin_launch();
-  correlate_tiles<Math, Shape, kStrips>(p, tiles, reinterpret_cast<int*>(others), shared);
+  correlate_tiles<Math, Shape, kProducts>(p, tiles, reinterpret_cast<int*>(others), shared);
 }
 
 }  // namespace hearsay::engine::cuda

@@ -74,4 +74,17 @@ ImageBox patch_box(const ConvGeometry& geometry, std::size_t peers, int entry_by
           .swizzled = swizzled};
 }
 
+ImageBox row_box(const ConvGeometry& geometry, std::size_t peers, int entry_bytes) {
+  return {.entry_bytes = entry_bytes,
+          .images = 1,
+          .height = geometry.images * static_cast<int>(peers),
+          .width = geometry.in_h,
+          .channels = geometry.in_w * channels_of_columns(geometry),
+          .box_images = 1,
+          .box_height = geometry.tile_i,
+          .box_width = geometry.patch_h,
+          .box_bytes = patch_row_bytes(geometry, entry_bytes),
+          .swizzled = false};
+}
+
 }  // namespace hearsay::engine::cuda
