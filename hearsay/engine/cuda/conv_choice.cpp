@@ -28,12 +28,13 @@ bool can_copy_in_bulk(const Site& site, const WeightKernel& kernel, const ConvGe
          kernel.bulk_shared_bytes(g) <= site.shared_bytes;
 }
 
-/// g: by columns. Rows of images must be what the hardware can copy.
+/// g: by columns. Rows of images, and of patches, must be what the hardware can copy.
 bool can_have_columns(const Site& site, const WeightKernel& kernel, const ConvGeometry& g,
                       bool bias) {
   const int entry = entry_bytes(site.precision);
   return g.in_c + (bias ? 1 : 0) <= kernel.in &&
          g.in_w * channels_of_columns(g) * entry % 16 == 0 &&
+         (g.tiles_x == 1 || g.tile_w * g.stride * channels_of_columns(g) * entry % 16 == 0) &&
          std::max(patch_row_bytes(g, entry) / entry, g.patch_h) <= kWidestBox &&
          can_copy_in_bulk(site, kernel, g);
 }

@@ -24,7 +24,7 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
   __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }
   __device__ int place(PixelPlace at) const {
     const ConvGeometry& g = p.geometry;
-    return (at.image * g.patch_h + at.y * g.stride) * row_bytes() +
+    return (at.image * g.patch_h + at.y * g.stride) * row_bytes() + patch_row_shift(g, kEntry) +
            at.x * g.stride * channels_of_columns(g) * kEntry;
   }
   /// From the place of a pixel on; columns that nobody stores read what is there.
@@ -42,8 +42,9 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
     const TileOrigin origin = tile_origin(g, tile);
     this->ask_slopes(k, origin, slopes(k), patch_bytes());
     // Its map (row_box) has rows for columns, and images for rows.
+    const int first = (origin.x * g.stride - g.pad) * channels_of_columns(g);
     copy_box(shared_address(patch(k)), this->x_map, 0, this->image(origin),
-             origin.y * g.stride - g.pad, (origin.x * g.stride - g.pad) * channels_of_columns(g),
+             origin.y * g.stride - g.pad, first - patch_row_shift(g, kEntry) / kEntry,
              this->barrier(k));
   }
 };

@@ -87,9 +87,15 @@ inline ConvGeometry by_columns(ConvGeometry g) {
 }
 constexpr int channels_of_columns(const ConvGeometry& g) { return g.in_c / (g.kernel * g.kernel); }
 
+/// The hardware copies rows of a patch from multiples of 16 bytes on, so that so many come before
+/// the row, if tiles begin at multiples of 16 bytes.
+constexpr int patch_row_shift(const ConvGeometry& g, int entry_bytes) {
+  return (16 - g.pad * channels_of_columns(g) * entry_bytes % 16) % 16;
+}
 /// A row of its patch as the hardware copies it, in pieces of 16 bytes.
 constexpr int patch_row_bytes(const ConvGeometry& g, int entry_bytes) {
-  return (g.patch_w * channels_of_columns(g) * entry_bytes + 15) / 16 * 16;
+  const int bytes = g.patch_w * channels_of_columns(g) * entry_bytes;
+  return (patch_row_shift(g, entry_bytes) + bytes + 15) / 16 * 16;
 }
 
 }  // namespace hearsay::engine::cuda
