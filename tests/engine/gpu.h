@@ -239,4 +239,16 @@ inline void expect_reference(const model::Network& net, const Example& example,
   EXPECT_LE(distance(found.buffers, buffers), tolerance * norm(buffers)) << "buffers";
 }
 
+/// Two peers have the gradients of the reference, and each alone the same bits.
+inline void expect_gradients(const model::Network& net, std::size_t batch,
+                             const std::string& precision) {
+  const auto examples = gpu_examples(net, 2, batch, precision);
+  const auto together = GpuPlan(net, examples, precision).gradient();
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    SCOPED_TRACE("peer " + std::to_string(i));
+    expect_reference(net, examples[i], GpuPlan::stream(i), together[i], tolerance_of(precision));
+    EXPECT_EQ(GpuPlan(net, {examples[i]}, precision, i).gradient().front(), together[i]);
+  }
+}
+
 }  // namespace hearsay::engine

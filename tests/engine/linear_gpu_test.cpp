@@ -8,8 +8,6 @@
 namespace hearsay::engine {
 namespace {
 
-constexpr std::size_t kPeers = 2;
-
 struct Layer {
   std::size_t in, out, batch;
   bool relu;
@@ -32,20 +30,11 @@ class GpuLinear : public GpuTest,
     net.add("linear", model::Linear{.out = 3}, {x});
     return net;
   }
-
-  const std::string precision_ = std::get<1>(GetParam());
-  const model::Network net_ = network(std::get<0>(GetParam()));
-  const std::vector<Example> examples_ =
-      gpu_examples(net_, kPeers, std::get<0>(GetParam()).batch, precision_);
 };
 
 TEST_P(GpuLinear, HasTheGradientOfTheReferenceAloneAndAmongOthers) {
-  const auto together = GpuPlan(net_, examples_, precision_).gradient();
-  for (std::uint32_t i = 0; i < kPeers; ++i) {
-    SCOPED_TRACE("peer " + std::to_string(i));
-    expect_reference(net_, examples_[i], GpuPlan::stream(i), together[i], tolerance_of(precision_));
-    EXPECT_EQ(GpuPlan(net_, {examples_[i]}, precision_, i).gradient().front(), together[i]);
-  }
+  const auto& [layer, precision] = GetParam();
+  expect_gradients(network(layer), layer.batch, precision);
 }
 
 INSTANTIATE_TEST_SUITE_P(

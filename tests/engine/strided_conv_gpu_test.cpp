@@ -8,8 +8,6 @@
 namespace hearsay::engine {
 namespace {
 
-constexpr std::size_t kPeers = 2;
-
 struct Strided {
   model::Shape input;
   std::size_t out, batch;
@@ -35,17 +33,11 @@ class GpuStridedConv : public GpuTest,
     return net.add("lens", model::Conv2d{.out = channels, .kernel = 1}, {net.input()});
   }
 
-  /// With a linear layer that reads x; each peer alone must have the same bits as among others.
-  void expect_gradient(model::Network& net, model::Value x) const {
+  /// With a linear layer that reads x.
+  void expect_gradient_of(model::Network& net, model::Value x) const {
     if (net.shape(x).pixels() > 1) x = net.add("flatten", model::Flatten{}, {x});
     net.add("linear", model::Linear{.out = 3}, {x});
-    const auto examples = gpu_examples(net, kPeers, conv_.batch, precision_);
-    const auto together = GpuPlan(net, examples, precision_).gradient();
-    for (std::uint32_t i = 0; i < kPeers; ++i) {
-      SCOPED_TRACE("peer " + std::to_string(i));
-      expect_reference(net, examples[i], GpuPlan::stream(i), together[i], tolerance_of(precision_));
-      EXPECT_EQ(GpuPlan(net, {examples[i]}, precision_, i).gradient().front(), together[i]);
-    }
+    expect_gradients(net, conv_.batch, precision_);
   }
 
   const Strided conv_ = std::get<0>(GetParam());
@@ -54,7 +46,7 @@ class GpuStridedConv : public GpuTest,
 
 TEST_P(GpuStridedConv, HasTheGradientOfTheReference) {
   model::Network net(conv_.input);
-  expect_gradient(net, add_conv(net, add_lens(net)));
+  expect_gradient_of(net, add_conv(net, add_lens(net)));
 }
 
 /// What it adds up for the batch norm before it, beside a shortcut whose gradient is there already.
@@ -64,7 +56,7 @@ TEST_P(GpuStridedConv, SumsForTheNormBeforeIt) {
   x = net.add("relu", model::Relu{}, {net.add("norm", model::BatchNorm{}, {x})});
   const model::Value y = add_conv(net, x);
   const model::Value around = net.add("shortcut", model::Shortcut{.out = conv_.out}, {x});
-  expect_gradient(net, net.add("add", model::Add{}, {y, around}));
+  expect_gradient_of(net, net.add("add", model::Add{}, {y, around}));
 }
 
 /// The same where relu lets through what a sum with a residual decides.
@@ -72,7 +64,7 @@ TEST_P(GpuStridedConv, SumsForTheNormOfASumBeforeIt) {
   model::Network net(conv_.input);
   const model::Value lens = add_lens(net), norm = net.add("norm", model::BatchNorm{}, {lens});
   const model::Value sum = net.add("sum", model::Add{}, {norm, lens});
-  expect_gradient(net, add_conv(net, net.add("relu", model::Relu{}, {sum})));
+  expect_gradient_of(net, add_conv(net, net.add("relu", model::Relu{}, {sum})));
 }
 
 INSTANTIATE_TEST_SUITE_P(
