@@ -20,7 +20,7 @@ class ConvDirection {
   /// Whether there is a kernel for it; if not, nothing below may be called.
   bool possible() const { return choice_.kernel != nullptr; }
 
-  /// From now on every call of the plan begins with packing these weights too.
+  /// From now on `packer` packs these weights too.
   void have_packed(WeightPacker& packer) const { packer.add(job_); }
 
   /// Whether a launch can sum up what it writes, for each channel, and mask it.

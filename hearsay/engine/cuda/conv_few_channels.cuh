@@ -52,6 +52,7 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
 /// The columns that a lane reads of a patch.
 template <class Shape>
 struct LaneColumns {
+  static_assert(Shape::kWarpsIn == 1, "all warps have the same columns");
   int offset[Shape::kColumns];  ///< in bytes, from the place of a pixel on
   int ones = -1;                ///< which of them is 1 for every pixel: its sums are the bias's
 

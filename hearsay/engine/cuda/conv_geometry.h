@@ -87,8 +87,8 @@ inline ConvGeometry by_columns(ConvGeometry g) {
 }
 constexpr int channels_of_columns(const ConvGeometry& g) { return g.in_c / (g.kernel * g.kernel); }
 
-/// The hardware copies rows of a patch from multiples of 16 bytes on, so that so many come before
-/// the row, if tiles begin at multiples of 16 bytes.
+/// The hardware copies from multiples of 16 bytes on. Where tiles begin at such, a patch begins
+/// `pad` pixels before, and so many bytes that nobody reads come before each of its rows.
 constexpr int patch_row_shift(const ConvGeometry& g, int entry_bytes) {
   return (16 - g.pad * channels_of_columns(g) * entry_bytes % 16) % 16;
 }

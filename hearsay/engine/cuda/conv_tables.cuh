@@ -96,7 +96,7 @@ constexpr WeightKernel weight_columns() {
   return kernel;
 }
 
-/// conv2d.cu chooses among those that fit; bulk ones come first.
+/// conv_choice.cpp chooses among those that fit; bulk ones come first.
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks

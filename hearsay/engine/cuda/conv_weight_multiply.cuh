@@ -19,8 +19,7 @@ __device__ inline int warp_of_pixels() {
   return static_cast<int>(threadIdx.x) / 32 % Shape::kWarpsK;
 }
 
-/// Slopes of two times kPiece / 2 pixels, the second kind of which are `apart` from the first, as
-/// A.
+/// Slopes of kPiece / 2 pixels and of as many that stand `apart` pixels further on, as A.
 template <class Math, class Shape, class Tiles>
 __device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, int apart, int out,
                                    std::uint32_t (&a)[Shape::kRows][4]) {

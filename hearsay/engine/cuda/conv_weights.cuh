@@ -10,7 +10,6 @@ namespace hearsay::engine::cuda {
 struct WeightGroup {
   int out, in, tap;
 };
-template <class Shape>
 __device__ inline WeightGroup weight_group(const WeightLaunch& p) {
   return {static_cast<int>(blockIdx.x) / p.tap_groups / p.in_groups,
           static_cast<int>(blockIdx.x) / p.tap_groups % p.in_groups,
@@ -36,7 +35,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
                                 char* scratch) {
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z, split = blockIdx.y;
-  const WeightGroup group = weight_group<Shape>(p);
+  const WeightGroup group = weight_group(p);
   const int first_out = group.out * Shape::kOut;
   const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
   const int per_split = (g.tiles + p.splits - 1) / p.splits;
@@ -164,7 +163,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
   extern __shared__ __align__(1024) char shared[];  // as kernels of one file must agree
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z;
-  const WeightGroup group = weight_group<Shape>(p);
+  const WeightGroup group = weight_group(p);
   const WindowTiles<Math, Shape, kWhole> tiles{
       .p = p,
       .x = {static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c},
@@ -184,7 +183,7 @@ __global__ void __launch_bounds__(Shape::kThreads,
                    const __grid_constant__ CUtensorMap x_map,
                    const __grid_constant__ WeightLaunch p) {
   extern __shared__ __align__(1024) char shared[];
-  const WeightGroup group = weight_group<Shape>(p);
+  const WeightGroup group = weight_group(p);
   using Tiles = std::conditional_t<kProducts == Products::kColumns, ColumnTiles<Math, Shape>,
                                    BulkTiles<Math, Shape>>;
   Tiles tiles{{.p = p,

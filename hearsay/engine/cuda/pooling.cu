@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/extent.h"

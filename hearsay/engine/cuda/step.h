@@ -55,8 +55,8 @@ struct Site {
   Places places{};
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
-  int shared_bytes = 0;            ///< the most that a block can have
-  bool bulk_copies = false;        ///< the hardware copies tensors by itself
+  int shared_bytes = 0;                     ///< the most that a block can have
+  bool bulk_copies = false;                 ///< the hardware copies tensors by itself
   WeightPacker* forward_packer = nullptr;   ///< packs before the first step
   WeightPacker* backward_packer = nullptr;  ///< before the first one back
 };
