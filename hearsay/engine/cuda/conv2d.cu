@@ -132,14 +132,18 @@ class Conv2dStep final : public Step {
     launch.x_stride = static_cast<long>(site_.y->per_peer());
     launch.y_stride = static_cast<long>(x.per_peer());
     launch.add = x.adds() ? x.gradient : nullptr;
-    if (x.norm.x != nullptr && x.contributions == x.readers && backward_->can_sum()) {
+    const bool finishes = x.is_complete() && backward_->can_sum();
+    if (finishes && x.norm.x != nullptr) {
       launch.norm_x = x.norm.x;
       launch.normals = x.norm.normals;
       launch.norm_relu = x.norm.relu && !x.norm.residual;
       launch.mask = x.norm.relu && x.norm.residual ? x.data : nullptr;
       x.gradient_sums = backward_->sum(launch);
     }
-    if (backward_->can_sum() && x.masks()) launch.mask = x.data;
+    if (finishes && x.wants_mask) {
+      launch.mask = x.data;
+      x.masked = true;
+    }
     backward_->launch(tape, launch);
   }
 

@@ -62,7 +62,8 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
         static_cast<double>(g.tiles) * divide_up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
-    // Bytes that a fragment's products need from shared memory fall with the size of the block.
+    // Bytes that a fragment's products need from shared memory fall with the size of the block; a
+    // strip reads its pixels half as often.
     const double reads = 1.0 / kernel.pixels + (kernel.strip_height > 0 ? 0.5 : 1.0) / kernel.out;
     // A chunk that is loaded while nothing is computed costs as much as this many products.
     const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);

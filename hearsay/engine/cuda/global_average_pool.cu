@@ -160,7 +160,7 @@ class GlobalAveragePoolStep final : public Step {
     Tensor& x = *site_.x;
     if (!x.wants_gradient()) return;
     const bool add = x.adds();
-    if (x.norm.x != nullptr && x.contributions == x.readers) {
+    if (x.norm.x != nullptr && x.is_complete()) {
       if (sums_.size() == 0) sums_ = Memory<float2>(site_.y->size());
       x.gradient_sums = {sums_.data(), x.batch};
     }

@@ -170,9 +170,10 @@ class PoolStep final : public Step {
 
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
-    const bool add = site_.x->adds();
+    Tensor& x = *site_.x;
+    const bool add = x.adds();
     // `places` mask what is written here, but not what is there.
-    if (places_.data() != nullptr && !add) site_.x->masks();
+    x.masked = x.wants_mask && x.is_complete() && places_.data() != nullptr && !add;
     with_width(site_.precision, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  const auto* dy = static_cast<const T*>(site_.y->gradient);

@@ -34,9 +34,9 @@ struct Tensor {
   /// Whether the next reader must add its gradient to what is there, rather than overwrite.
   bool adds() { return contributions++ > 0; }
 
-  /// Whether the reader that just asked `adds` masks the gradient, with what it adds to: the last
-  /// one does, if it can. Those that cannot do not ask.
-  bool masks() { return masked = wants_mask && contributions == readers; }
+  /// Whether the reader that just asked `adds` is the last one, and so writes the whole gradient:
+  /// it may sum it up for `norm`, and mask it.
+  bool is_complete() const { return contributions == readers; }
 };
 
 }  // namespace hearsay::engine::cuda
