@@ -1,0 +1,186 @@
+#include "hearsay/transport/collective.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::transport {
+
+namespace {
+
+// 1 MiB of a row: enough to keep a network busy, and little against a model.
+constexpr std::size_t kStepColumns = 256 * 1024;
+
+ByteView bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+}
+
+std::span<std::uint8_t> room_of(std::span<float> values) {
+  return {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()};
+}
+
+}  // namespace
+
+Group::Group(Transport& transport, const Placement& placement, Idle idle, std::uint32_t first)
+    : transport_(transport),
+      placement_(placement),
+      idle_(std::move(idle)),
+      seat_(transport.seat()),
+      next_round_(first) {
+  check_placement(placement_);
+  if (placement_.processes != seat_.processes) {
+    throw InvalidArgument(fmt::format("[transport] peers placed in {} processes; there are {}",
+                                      placement_.processes, seat_.processes));
+  }
+}
+
+std::vector<Bytes> Group::gather(ByteView mine) {
+  const Label label = next();
+  if (seat_.process != 0) {
+    send_or_fail(transport_, 0, label, {}, mine);
+    flush_or_fail(transport_, label, idle_);
+    return {};
+  }
+  std::vector<Bytes> all(seat_.processes);
+  all[0].assign(mine.begin(), mine.end());
+  for (std::size_t p = 1; p < seat_.processes; ++p) {
+    const Arrival arrival = receive_or_fail(transport_, label, idle_);
+    all[arrival.process].assign(arrival.body.begin(), arrival.body.end());
+  }
+  return all;
+}
+
+Bytes Group::broadcast(ByteView mine) {
+  const Label label = next();
+  if (seat_.process != 0) {
+    const Arrival arrival = receive_or_fail(transport_, label, idle_);
+    return {arrival.body.begin(), arrival.body.end()};
+  }
+  for (std::size_t p = 1; p < seat_.processes; ++p) send_or_fail(transport_, p, label, {}, mine);
+  flush_or_fail(transport_, label, idle_);
+  return {mine.begin(), mine.end()};
+}
+
+std::vector<Bytes> Group::all_gather(ByteView mine) {
+  Bytes joined;
+  for (const Bytes& one : gather(mine)) {
+    append(joined, std::uint64_t{one.size()});
+    append(joined, std::span<const std::uint8_t>(one));
+  }
+  joined = broadcast(joined);
+  ByteReader reader(joined, "what processes agree on");
+  std::vector<Bytes> all(seat_.processes);
+  for (Bytes& one : all) {
+    const ByteView bytes = reader.take(reader.read<std::uint64_t>());
+    one.assign(bytes.begin(), bytes.end());
+  }
+  return all;
+}
+
+std::vector<double> Group::sum_slice(std::span<const float> rows) {
+  const std::size_t dim = rows.size() / placement_.rows(seat_.process);
+  std::vector<double> slice, sums;
+  for (std::size_t step = 0; step < steps(dim); ++step) {
+    sum_step(rows, step, sums);
+    slice.insert(slice.end(), sums.begin(), sums.end());
+  }
+  return slice;
+}
+
+void Group::mean_rows(std::span<float> rows) {
+  const std::size_t m = placement_.rows(seat_.process);
+  const std::size_t dim = rows.size() / m;
+  const double peers = static_cast<double>(placement_.peers);
+  std::vector<double> sums;
+  Label label;
+  for (std::size_t step = 0; step < steps(dim); ++step) {
+    sum_step(rows, step, sums);
+
+    // Everybody's means go straight into the first row, and from there into the others.
+    label = next();
+    const auto means = [&](std::size_t p) {
+      const auto [begin, count] = columns(p, dim, step);
+      return rows.subspan(begin, count);
+    };
+    std::size_t awaited = 0;
+    for (std::size_t p = 0; p < seat_.processes; ++p) {
+      if (p == seat_.process || means(p).empty()) continue;
+      transport_.expect(p, label, room_of(means(p)));
+      ++awaited;
+    }
+    const std::span<float> mine = means(seat_.process);
+    std::ranges::transform(sums, mine.begin(),
+                           [&](double sum) { return static_cast<float>(sum / peers); });
+    for (std::size_t p = 0; p < seat_.processes && !mine.empty(); ++p) {
+      if (p != seat_.process) send_or_fail(transport_, p, label, {}, bytes_of(mine));
+    }
+    for (; awaited > 0; --awaited) receive_or_fail(transport_, label, idle_);
+    for (std::size_t p = 0; p < seat_.processes; ++p) {
+      const auto [begin, count] = columns(p, dim, step);
+      for (std::size_t i = 1; i < m; ++i) {
+        std::ranges::copy(means(p), rows.begin() + static_cast<std::ptrdiff_t>(i * dim + begin));
+      }
+    }
+  }
+  if (dim > 0) flush_or_fail(transport_, label, idle_);
+}
+
+std::size_t Group::column(std::size_t process, std::size_t dim) const {
+  return process * dim / seat_.processes;
+}
+
+Group::Columns Group::columns(std::size_t process, std::size_t dim, std::size_t step) const {
+  const std::size_t end = column(process + 1, dim);
+  const std::size_t begin = std::min(column(process, dim) + step * kStepColumns, end);
+  return {begin, std::min(kStepColumns, end - begin)};
+}
+
+std::size_t Group::steps(std::size_t dim) const {
+  const std::size_t longest = (dim + seat_.processes - 1) / seat_.processes;
+  return (longest + kStepColumns - 1) / kStepColumns;
+}
+
+void Group::sum_step(std::span<const float> rows, std::size_t step, std::vector<double>& sums) {
+  const Label label = next();
+  const std::size_t me = seat_.process;
+  const std::size_t m = placement_.rows(me);
+  const std::size_t dim = rows.size() / m;
+  const auto [begin, count] = columns(me, dim, step);
+
+  foreign_.resize((placement_.peers - m) * count);
+  const auto foreign = [&, n = count](std::size_t peer) {
+    const std::size_t row = peer < placement_.first(me) ? peer : peer - m;
+    return std::span(foreign_).subspan(row * n, n);
+  };
+  std::size_t awaited = 0;
+  for (std::size_t peer = 0; peer < placement_.peers && count > 0; ++peer) {
+    const std::size_t owner = placement_.owner(peer);
+    if (owner == me) continue;
+    transport_.expect(owner, label, room_of(foreign(peer)));
+    ++awaited;
+  }
+  for (std::size_t p = 0; p < seat_.processes; ++p) {
+    const Columns theirs = columns(p, dim, step);
+    if (p == me || theirs.count == 0) continue;
+    for (std::size_t i = 0; i < m; ++i) {
+      send_or_fail(transport_, p, label, {},
+                   bytes_of(rows.subspan(i * dim + theirs.begin, theirs.count)));
+    }
+  }
+  for (; awaited > 0; --awaited) receive_or_fail(transport_, label, idle_);
+
+  sums.assign(count, 0.0);
+  for (std::size_t peer = 0; peer < placement_.peers; ++peer) {
+    const std::span<const float> row =
+        placement_.owner(peer) == me
+            ? rows.subspan((peer - placement_.first(me)) * dim + begin, count)
+            : std::span<const float>(foreign(peer));
+    for (std::size_t k = 0; k < row.size(); ++k) sums[k] += static_cast<double>(row[k]);
+  }
+  flush_or_fail(transport_, label, idle_);
+}
+
+}  // namespace hearsay::transport

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hearsay/core/bytes.h"
+#include "hearsay/transport/placement.h"
+#include "hearsay/transport/transport.h"
+#include "hearsay/transport/wait.h"
+
+namespace hearsay::transport {
+
+/// What all processes of a run do together, over the control lane of any transport.
+///
+/// Every process calls the same members in the same order; a call returns when this process has its
+/// result and whoever needs its bytes has begun the call. Sums run in double, peers ascending,
+/// whichever process holds them, so that they have the same bits for any number of processes.
+/// Throws RunFailed if a process is gone.
+class Group {
+ public:
+  /// The transport must outlive the group, which alone uses its control lane, from round `first`
+  /// on. Throws InvalidArgument if the placement is for another number of processes.
+  Group(Transport& transport, const Placement& placement, Idle idle = {}, std::uint32_t first = 0);
+
+  /// What every process gave, in the order of processes; elsewhere than in process 0 nothing.
+  std::vector<Bytes> gather(ByteView mine);
+
+  /// What process 0 gave.
+  Bytes broadcast(ByteView mine);
+
+  /// What every process gave, everywhere. For small things: all of it goes through process 0.
+  std::vector<Bytes> all_gather(ByteView mine);
+
+  /// Of d columns, this process adds up those from first_column(d) on: its slice.
+  std::size_t first_column(std::size_t dim) const { return column(seat_.process, dim); }
+
+  /// The sums over all n peers of this process's slice of columns. `rows`: m x d, those of its
+  /// peers. A process sends (N-1)/N of its rows.
+  std::vector<double> sum_slice(std::span<const float> rows);
+
+  /// Every row becomes float(sum over all n peers / n). `rows` as above. A process sends (N-1)/N of
+  /// its rows, and the means of its slice to all others.
+  void mean_rows(std::span<float> rows);
+
+ private:
+  /// Columns that are summed in one step.
+  struct Columns {
+    std::size_t begin = 0, count = 0;
+  };
+
+  std::size_t column(std::size_t process, std::size_t dim) const;
+  Columns columns(std::size_t process, std::size_t dim, std::size_t step) const;
+  std::size_t steps(std::size_t dim) const;
+  Label next() { return {Lane::kControl, next_round_++}; }
+
+  /// sums[k] = over all peers, of column columns(this process, d, step).begin + k.
+  void sum_step(std::span<const float> rows, std::size_t step, std::vector<double>& sums);
+
+  Transport& transport_;
+  const Placement placement_;
+  const Idle idle_;
+  const Seat seat_;
+  std::uint32_t next_round_;
+  std::vector<float> foreign_;  // other peers' rows of a step's columns, ascending
+};
+
+}  // namespace hearsay::transport

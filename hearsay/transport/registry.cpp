@@ -1,0 +1,31 @@
+#include "hearsay/transport/registry.h"
+
+#include "hearsay/core/registry.h"
+#include "hearsay/transport/mpi/mpi.h"
+
+namespace hearsay::transport {
+
+namespace {
+
+/// Also where this build has no MPI: started by mpirun it must refuse, or each process would do the
+/// whole run.
+std::unique_ptr<Transport> make_auto(const Arguments&) {
+  if (!started_by_mpirun()) return nullptr;
+  return make_mpi(Arguments("mpi", kMpiParameters));
+}
+
+constexpr Entry kRegistry[] = {
+    {"auto", "auto", "mpi if mpirun started this process, else all peers in one", {}, make_auto},
+    {"mpi", "mpi:allreduce=fast", "the processes of an mpirun", kMpiParameters, make_mpi},
+};
+
+}  // namespace
+
+std::span<const Entry> registry() { return kRegistry; }
+
+std::unique_ptr<Transport> make_transport(std::string_view spec) {
+  const Entry& entry = find_entry(registry(), spec, "transport");
+  return entry.make(Arguments(spec, entry.parameters));
+}
+
+}  // namespace hearsay::transport

@@ -1,0 +1,43 @@
+#include "hearsay/transport/wait.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::transport {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{100};
+
+void look_around(const Transport& transport, const Idle& idle) {
+  const std::vector<std::size_t> gone = transport.gone();
+  if (!gone.empty()) {
+    throw RunFailed(fmt::format("[transport] process {} {} gone, and the run needs everybody",
+                                fmt::join(gone, ", "), gone.size() == 1 ? "is" : "are"));
+  }
+  if (idle) idle();
+}
+
+}  // namespace
+
+void send_or_fail(Transport& transport, std::size_t process, Label label, ByteView head,
+                  ByteView body) {
+  if (!transport.send(process, label, head, body)) look_around(transport, {});
+}
+
+Arrival receive_or_fail(Transport& transport, Label label, const Idle& idle) {
+  while (true) {
+    if (auto arrival = transport.receive(label, kPatience)) return std::move(*arrival);
+    look_around(transport, idle);
+  }
+}
+
+void flush_or_fail(Transport& transport, Label label, const Idle& idle) {
+  while (!transport.flush(label, kPatience)) look_around(transport, idle);
+}
+
+}  // namespace hearsay::transport

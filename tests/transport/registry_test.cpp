@@ -1,0 +1,45 @@
+#include "hearsay/transport/registry.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::transport {
+namespace {
+
+std::string error_of(std::string_view spec) {
+  try {
+    make_transport(spec);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(MakeTransport, NeedsNoneForAProcessOnItsOwn) { EXPECT_EQ(make_transport("auto"), nullptr); }
+
+// In a build with MPI because mpirun did not start this test; in others because there is none.
+TEST(MakeTransport, RefusesMpiWithoutMpirun) {
+  for (const std::string spec : {"mpi", "mpi:allreduce=fast"}) {
+    const std::string error = error_of(spec);
+    EXPECT_TRUE(error.starts_with("[mpi] ")) << error;
+    EXPECT_NE(error.find("mpirun"), std::string::npos) << error;
+  }
+}
+
+TEST(MakeTransport, NamesWhatThereIs) {
+  EXPECT_EQ(error_of("mpj"),
+            "[transport] no transport is named 'mpj' (did you mean 'mpi'?); there are auto, mpi");
+  EXPECT_NE(error_of("auto:allreduce=fast"), "no error");
+}
+
+TEST(MakeTransport, EveryExampleReads) {
+  for (const Entry& entry : registry()) {
+    EXPECT_NO_THROW(Arguments(entry.example, entry.parameters)) << entry.example;
+  }
+}
+
+}  // namespace
+}  // namespace hearsay::transport

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <ostream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hearsay/core/random.h"
+#include "hearsay/transport/transport.h"
+
+namespace hearsay::transport {
+
+/// One process of a world, as a test sees it. `round` is where a test may begin to count: a world
+/// may have had earlier tests.
+struct Process {
+  Transport& transport;
+  std::uint32_t round;
+
+  std::size_t me() const { return transport.seat().process; }
+  std::size_t count() const { return transport.seat().processes; }
+  std::size_t next() const { return (me() + 1) % count(); }
+  std::size_t previous() const { return (me() + count() - 1) % count(); }
+
+  /// Receive within a time after which something must be wrong.
+  Arrival receive(Label label) const {
+    if (auto arrival = transport.receive(label, std::chrono::seconds(30))) return *arrival;
+    throw std::runtime_error("no message of round " + std::to_string(label.round - round));
+  }
+  void flush(Label label) const {
+    if (!transport.flush(label, std::chrono::seconds(30))) {
+      throw std::runtime_error("round " + std::to_string(label.round - round) + " is not taken");
+    }
+  }
+};
+
+/// Processes that can talk: threads here, the ranks of an mpirun there.
+struct World {
+  std::string name;
+  /// Calls the body in every process, and returns when all of them are done (as far as they are in
+  /// this program).
+  std::function<void(const std::function<void(const Process&)>&)> run;
+};
+
+inline void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
+
+/// Those of this test program.
+std::vector<World> worlds();
+
+inline std::string name_of(const auto& info) { return info.param.name; }
+
+/// Bytes that tell one message from every other.
+inline Bytes bytes_like(std::size_t size, std::size_t from, std::size_t to, std::uint32_t round,
+                        std::uint32_t part = 0) {
+  Random random(part, Purpose::kTest, static_cast<std::uint32_t>(from * 1000 + to), round);
+  std::uint64_t word = random.next();
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; i += sizeof word, word = word * 0x5851F42D4C957F2Du + 1) {
+    std::memcpy(bytes.data() + i, &word, std::min(sizeof word, size - i));
+  }
+  return bytes;
+}
+
+inline bool same(ByteView a, ByteView b) { return std::ranges::equal(a, b); }
+
+}  // namespace hearsay::transport
