@@ -11,8 +11,8 @@ namespace hearsay::transport {
 
 namespace {
 
-// 1 MiB of a row: enough to keep a network busy, and little against a model.
-constexpr std::size_t kStepColumns = 256 * 1024;
+// 256 KiB of a row: enough to keep a network busy, and little against a model.
+constexpr std::size_t kStepColumns = 64 * 1024;
 
 ByteView bytes_of(std::span<const float> values) {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};

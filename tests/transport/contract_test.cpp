@@ -15,32 +15,12 @@ using namespace std::chrono_literals;
 /// processes at once.
 class TransportContract : public ::testing::TestWithParam<World> {};
 
-Label gossip(std::uint32_t round) { return {Lane::kGossip, round}; }
-Label control(std::uint32_t round) { return {Lane::kControl, round}; }
-
 /// All have come here. For the order of things in a test.
 void meet(const Process& process, std::uint32_t round) {
   for (std::size_t p = 0; p < process.count(); ++p) {
     if (p != process.me()) process.transport.send(p, control(round), {}, {});
   }
   for (std::size_t p = 1; p < process.count(); ++p) process.receive(control(round));
-}
-
-/// A ring in which everybody sends before it receives.
-void send_around(const Process& process, std::size_t size, std::uint32_t round, bool expected) {
-  Bytes room(expected ? size : 0);
-  if (expected) process.transport.expect(process.previous(), gossip(round), room);
-  const Bytes head = {1, 2, 3};
-  const Bytes body = bytes_like(size, process.me(), process.next(), round);
-  EXPECT_TRUE(process.transport.send(process.next(), gossip(round), head, body));
-  const Arrival arrival = process.receive(gossip(round));
-  EXPECT_EQ(arrival.process, process.previous());
-  EXPECT_EQ(arrival.head, head);
-  EXPECT_TRUE(same(arrival.body, bytes_like(size, process.previous(), process.me(), round)));
-  if (expected && size > 0) {
-    EXPECT_EQ(arrival.body.data(), room.data());
-  }
-  process.flush(gossip(round));
 }
 
 TEST_P(TransportContract, SeatsAreTaken) {
@@ -62,13 +42,6 @@ TEST_P(TransportContract, BodiesOfEverySizeArriveUnchanged) {
       send_around(process, size, round++, false);
       send_around(process, size, round++, true);
     }
-  });
-}
-
-TEST_P(TransportContract, SixtyFourMegabytesGoAroundARing) {
-  GetParam().run([](const Process& process) {
-    send_around(process, 64u << 20, process.round, false);
-    send_around(process, (64u << 20) + 5, process.round + 1, true);
   });
 }
 

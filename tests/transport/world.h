@@ -11,10 +11,15 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "hearsay/core/random.h"
 #include "hearsay/transport/transport.h"
 
 namespace hearsay::transport {
+
+inline Label gossip(std::uint32_t round) { return {Lane::kGossip, round}; }
+inline Label control(std::uint32_t round) { return {Lane::kControl, round}; }
 
 /// One process of a world, as a test sees it. `round` is where a test may begin to count: a world
 /// may have had earlier tests.
@@ -67,5 +72,23 @@ inline Bytes bytes_like(std::size_t size, std::size_t from, std::size_t to, std:
 }
 
 inline bool same(ByteView a, ByteView b) { return std::ranges::equal(a, b); }
+
+/// A ring in which everybody sends before it receives.
+inline void send_around(const Process& process, std::size_t size, std::uint32_t round,
+                        bool expected) {
+  Bytes room(expected ? size : 0);
+  if (expected) process.transport.expect(process.previous(), gossip(round), room);
+  const Bytes head = {1, 2, 3};
+  const Bytes body = bytes_like(size, process.me(), process.next(), round);
+  EXPECT_TRUE(process.transport.send(process.next(), gossip(round), head, body));
+  const Arrival arrival = process.receive(gossip(round));
+  EXPECT_EQ(arrival.process, process.previous());
+  EXPECT_EQ(arrival.head, head);
+  EXPECT_TRUE(same(arrival.body, bytes_like(size, process.previous(), process.me(), round)));
+  if (expected && size > 0) {
+    EXPECT_EQ(arrival.body.data(), room.data());
+  }
+  process.flush(gossip(round));
+}
 
 }  // namespace hearsay::transport

@@ -1,0 +1,54 @@
+#include "hearsay/transport/mpi/mpi.h"
+
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+#include "transport/world.h"
+
+namespace hearsay::transport {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What MPI does beyond the contract.
+class MpiTransport : public ::testing::TestWithParam<World> {};
+
+// Pairs: the even process gets rid of a message although the odd one calls nothing for two seconds.
+TEST_P(MpiTransport, MovesBytesWhileTheReceiverComputes) {
+  GetParam().run([](const Process& process) {
+    Transport& transport = process.transport;
+    const std::size_t size = 8u << 20;
+    const bool computes = process.me() % 2 == 1;
+    if (!computes && process.next() == 0) return;  // an odd one out
+    for (const bool expected : {true, false}) {
+      const Label label = gossip(process.round + (expected ? 0 : 1));
+      Bytes room(size), body;
+      if (computes) {
+        if (expected) transport.expect(process.previous(), label, room);
+        transport.send(process.previous(), label, {}, {});
+        std::this_thread::sleep_for(2s);
+        EXPECT_TRUE(same(process.receive(label).body,
+                         bytes_like(size, process.previous(), 0, label.round)));
+      } else {
+        process.receive(label);  // now the other one computes
+        body = bytes_like(size, process.me(), 0, label.round);
+        transport.send(process.next(), label, {}, body);
+        EXPECT_TRUE(transport.flush(label, 1500ms));
+      }
+      process.flush(label);
+    }
+  });
+}
+
+TEST_P(MpiTransport, IsOneInTheLifeOfAProcess) {
+  EXPECT_THROW(make_mpi(Arguments("mpi", kMpiParameters)), InvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, MpiTransport, ::testing::ValuesIn(worlds()),
+                         name_of<::testing::TestParamInfo<World>>);
+
+}  // namespace
+}  // namespace hearsay::transport
