@@ -126,7 +126,9 @@ bool LaneTraffic::flushed(std::uint32_t round) const {
 }
 
 bool LaneTraffic::busy() const {
-  return !sending_.empty() || !coming_.empty() || rounds_.sent() > rounds_.asked();
+  // Who sends in a round of gossip soon asks for it: messages may be coming.
+  const bool asks_soon = lane_ == Lane::kGossip && rounds_.sent() > rounds_.asked();
+  return !sending_.empty() || !coming_.empty() || asks_soon;
 }
 
 void LaneTraffic::take_heads(std::uint32_t round) {

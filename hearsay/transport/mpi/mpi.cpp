@@ -173,9 +173,10 @@ class Mpi : public Transport {
   /// The helper's loop: moves bytes while the caller computes and something is under way.
   void help(const std::stop_token& stop) {
     std::unique_lock guard(lock_);
-    while (changed_.wait(guard, stop, [&] {
+    const auto wanted = [&] {
       return !failure_ && !waiting_ && (lanes_[0].busy() || lanes_[1].busy());
-    })) {
+    };
+    while (changed_.wait(guard, stop, wanted) && !stop.stop_requested()) {
       try {
         progress();
       } catch (...) {
