@@ -1,6 +1,7 @@
 #include "hearsay/transport/collective.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ std::vector<Bytes> Group::all_gather(ByteView mine) {
 }
 
 std::vector<double> Group::sum_slice(std::span<const float> rows) {
-  const std::size_t dim = rows.size() / placement_.rows(seat_.process);
+  const std::size_t dim = dim_of(rows);
   std::vector<double> slice, sums;
   for (std::size_t step = 0; step < steps(dim); ++step) {
     sum_step(rows, step, sums);
@@ -92,7 +93,7 @@ std::vector<double> Group::sum_slice(std::span<const float> rows) {
 
 void Group::mean_rows(std::span<float> rows) {
   const std::size_t m = placement_.rows(seat_.process);
-  const std::size_t dim = rows.size() / m;
+  const std::size_t dim = dim_of(rows);
   const double peers = static_cast<double>(placement_.peers);
   std::vector<double> sums;
   Label label;
@@ -128,7 +129,14 @@ void Group::mean_rows(std::span<float> rows) {
   if (dim > 0) flush_or_fail(transport_, label, idle_);
 }
 
+std::size_t Group::dim_of(std::span<const float> rows) const {
+  const std::size_t m = placement_.rows(seat_.process);
+  assert(m > 0 && rows.size() % m == 0);
+  return rows.size() / m;
+}
+
 std::size_t Group::column(std::size_t process, std::size_t dim) const {
+  assert(seat_.processes > 0);
   return process * dim / seat_.processes;
 }
 
@@ -147,7 +155,7 @@ void Group::sum_step(std::span<const float> rows, std::size_t step, std::vector<
   const Label label = next();
   const std::size_t me = seat_.process;
   const std::size_t m = placement_.rows(me);
-  const std::size_t dim = rows.size() / m;
+  const std::size_t dim = dim_of(rows);
   const auto [begin, count] = columns(me, dim, step);
 
   foreign_.resize((placement_.peers - m) * count);

@@ -50,6 +50,7 @@ class Group {
     std::size_t begin = 0, count = 0;
   };
 
+  std::size_t dim_of(std::span<const float> rows) const;
   std::size_t column(std::size_t process, std::size_t dim) const;
   Columns columns(std::size_t process, std::size_t dim, std::size_t step) const;
   std::size_t steps(std::size_t dim) const;

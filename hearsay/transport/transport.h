@@ -24,7 +24,8 @@ struct Label {
   Lane lane = Lane::kGossip;
   std::uint32_t round = 0;
 
-  auto operator<=>(const Label&) const = default;
+  // clang-tidy 14 takes the 0 that <=> is compared with for a pointer.
+  auto operator<=>(const Label&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// A message that has arrived, whole.

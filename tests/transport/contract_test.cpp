@@ -104,9 +104,9 @@ TEST_P(TransportContract, NeighboursMayChangeEveryRound) {
 TEST_P(TransportContract, ARoundIsReceivedWhateverWasSentBefore) {
   GetParam().run([](const Process& process) {
     // The latest round first, and large messages between small ones.
-    std::vector<Bytes> bodies;
+    std::vector<Bytes> bodies(4);
     for (std::uint32_t t = 0; t < 4; ++t) {
-      bodies.push_back(bytes_like(t % 2 == 0 ? 100 : 300000, process.me(), 0, t));
+      bodies[t] = bytes_like(t % 2 == 0 ? 100 : 300000, process.me(), 0, t);
     }
     for (std::uint32_t t = 4; t-- > 0;) {
       process.transport.send(process.next(), gossip(process.round + t), {}, bodies[t]);

@@ -52,7 +52,7 @@ struct World {
   std::function<void(const std::function<void(const Process&)>&)> run;
 };
 
-inline void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
+inline std::ostream& operator<<(std::ostream& out, const World& world) { return out << world.name; }
 
 /// Those of this test program.
 std::vector<World> worlds();

@@ -54,7 +54,8 @@ Seat start_mpi() {
 class Mpi : public Transport {
  public:
   explicit Mpi(bool fast) : seat_(start_mpi()), fast_(fast) {
-    if (seat_.processes > 1) helper_ = std::jthread([this](std::stop_token stop) { help(stop); });
+    if (seat_.processes > 1)
+      helper_ = std::jthread([this](const std::stop_token& stop) { help(stop); });
   }
 
   ~Mpi() override {
