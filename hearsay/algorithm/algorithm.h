@@ -43,11 +43,13 @@ struct Plan {
 /// The driver (simulator, cluster process) calls, in this order:
 ///
 ///   once         initial() is filled with the starting models, then start()
-///   each round   plan(round)
+///   each round   meet(senders)      if the phase is new
+///                plan(round)
 ///                emit(outbox)       if it gossips and sends first
-///                step(direction)    if it takes a gradient: what the optimizer makes of that at
-///                point() emit(outbox)       if it gossips and does not send first mix(exchange) if
-///                it gossips: what arrived average(everybody) if the round is global
+///                step(direction)    if it takes a gradient: what the optimizer makes of that
+///                emit(outbox)       if it gossips and does not send first
+///                mix(exchange)      if it gossips: what arrived
+///                average(everybody) if the round is global
 ///
 // clang-format on
 /// All state is one row a peer (listed by `state`), so a run can be saved, moved and resumed
@@ -60,6 +62,11 @@ class Algorithm {
 
   virtual backend::Block initial() = 0;
   virtual void start() = 0;
+
+  /// From the coming round on, these peers of other banks (ascending) send to this one: called
+  /// before `plan` in the first round, whenever the graph's phase changes, and before a state is
+  /// restored. A bank of all n peers has none.
+  virtual void meet(std::span<const std::uint32_t> /*senders*/) {}
 
   virtual Plan plan(const Round& round) = 0;
 

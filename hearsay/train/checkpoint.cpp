@@ -23,7 +23,7 @@ constexpr std::size_t kDigest = 32;
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::size_t kNameLength = 23;  // round-000000000123.ckpt
 
-enum class Kind : std::uint8_t { kRows = 0, kDoubles = 1, kCount = 2, kReal = 3 };
+enum class Kind : std::uint8_t { kRows = 0, kDoubles = 1, kCount = 2, kReal = 3, kCounts = 4 };
 
 /// Writes to the file and to the digest at once.
 class Writer {
@@ -127,10 +127,14 @@ struct Save {
       out.bytes(row.data(), row.size() * sizeof(float));
     }
   }
-  void operator()(std::vector<double>* values) const {
-    out.value(Kind::kDoubles);
-    out.value<std::uint64_t>(values->size());
-    out.bytes(values->data(), values->size() * sizeof(double));
+  void operator()(const backend::RowsAndGuests& place) const { (*this)(place.rows); }
+  void operator()(std::vector<double>* values) const { all(Kind::kDoubles, *values); }
+  void operator()(std::vector<std::uint64_t>* values) const { all(Kind::kCounts, *values); }
+  template <class T>
+  void all(Kind kind, const std::vector<T>& values) const {
+    out.value(kind);
+    out.value<std::uint64_t>(values.size());
+    out.bytes(values.data(), values.size() * sizeof(T));
   }
   void operator()(std::uint64_t* value) const {
     out.value(Kind::kCount);
@@ -164,12 +168,16 @@ struct Restore {
       kernels.upload(row, block, i);
     }
   }
-  void operator()(std::vector<double>* values) const {
-    expect(Kind::kDoubles);
-    if (in.value<std::uint64_t>() != values->size()) {
+  void operator()(const backend::RowsAndGuests& place) const { (*this)(place.rows); }
+  void operator()(std::vector<double>* values) const { all(Kind::kDoubles, *values); }
+  void operator()(std::vector<std::uint64_t>* values) const { all(Kind::kCounts, *values); }
+  template <class T>
+  void all(Kind kind, std::vector<T>& values) const {
+    expect(kind);
+    if (in.value<std::uint64_t>() != values.size()) {
       in.reject(fmt::format("holds '{}' for another number of peers", name));
     }
-    in.bytes(values->data(), values->size() * sizeof(double));
+    in.bytes(values.data(), values.size() * sizeof(T));
   }
   void operator()(std::uint64_t* value) const {
     expect(Kind::kCount);

@@ -1,6 +1,7 @@
 #include "hearsay/transport/registry.h"
 
 #include "hearsay/core/registry.h"
+#include "hearsay/transport/alone.h"
 #include "hearsay/transport/mpi/mpi.h"
 
 namespace hearsay::transport {
@@ -10,7 +11,7 @@ namespace {
 /// Also where this build has no MPI: started by mpirun it must refuse, or each process would do the
 /// whole run.
 std::unique_ptr<Transport> make_auto(const Arguments&) {
-  if (!started_by_mpirun()) return nullptr;
+  if (!started_by_mpirun()) return std::make_unique<Alone>();
   return make_mpi(Arguments("mpi", kMpiParameters));
 }
 

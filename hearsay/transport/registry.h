@@ -15,13 +15,13 @@ struct Entry {
   std::string_view example;
   std::string_view summary;
   std::span<const Parameter> parameters;
-  std::unique_ptr<Transport> (*make)(const Arguments&);  ///< null: all peers are in this process
+  std::unique_ptr<Transport> (*make)(const Arguments&);
 };
 
 std::span<const Entry> registry();
 
-/// make_transport("mpi:allreduce=fast"). Null: this process is alone, and needs no transport.
-/// Throws InvalidArgument if the spec is none or cannot be had here.
+/// make_transport("mpi:allreduce=fast"). Throws InvalidArgument if the spec is none or cannot be
+/// had here.
 std::unique_ptr<Transport> make_transport(std::string_view spec);
 
 }  // namespace hearsay::transport

@@ -18,7 +18,11 @@ std::string error_of(std::string_view spec) {
   return "no error";
 }
 
-TEST(MakeTransport, NeedsNoneForAProcessOnItsOwn) { EXPECT_EQ(make_transport("auto"), nullptr); }
+TEST(MakeTransport, GivesAProcessOnItsOwnOneToNobody) {
+  const auto alone = make_transport("auto");
+  EXPECT_EQ(alone->seat().processes, 1u);
+  EXPECT_THROW(alone->send(1, {}, {}, {}), InvalidArgument);
+}
 
 // In a build with MPI because mpirun did not start this test; in others because there is none.
 TEST(MakeTransport, RefusesMpiWithoutMpirun) {
