@@ -16,29 +16,27 @@ namespace hearsay::algorithm {
 
 /// C applied to every row of a bank, on its device. Row i draws from the stream (seed, kRounding,
 /// first + i, round).
+///
+/// A bank whose peers also send to other processes `encodes`: payloads then hold the codes too, for
+/// which the host waits.
 class BankCompressor {
  public:
   BankCompressor(const compress::Compressor& compressor, const Layout& layout,
                  backend::Kernels& kernels, ThreadPool& pool, std::uint64_t seed,
-                 std::uint32_t first);
+                 std::uint32_t first, bool encodes = false);
 
   /// The payload views what this object holds: valid until the next call. Its lengths are there
   /// after the kernels' next `synchronize`.
   void compress(backend::ConstBlock v, std::uint32_t round, Payload& payload);
 
-  /// The same, and wire[i] becomes the code of row i: what a process sends. Waits for the device.
-  void encode(backend::ConstBlock v, std::uint32_t round, Payload& payload,
-              std::vector<Bytes>& wire);
-
   const compress::Compressor& compressor() const { return compressor_; }
 
  private:
-  std::span<std::uint64_t> room(std::size_t rows, Payload& payload);
-
   const compress::Compressor& compressor_;
   const Layout& layout_;
   backend::Kernels& kernels_;
   std::unique_ptr<compress::BankOperator> operator_;
+  bool encodes_;
 };
 
 /// The m peers first .. first + m - 1 of n that live on one device, and what their algorithm works
