@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,7 +49,12 @@ struct Bank {
   double topk_keep = 0;       ///< fraction kept if the compressor is a top-k, else 0
   const graph::Facts& graph;  ///< spectral, for methods that derive a default from it
   std::size_t peers = 0;      ///< n
-  std::size_t rows = 0;       ///< m
+  std::size_t first = 0;
+  std::size_t rows = 0;  ///< m
+
+  /// The model that a peer starts with goes to x, also one of another bank: for copies of it. May
+  /// be empty where the bank holds all n peers.
+  std::function<void(std::uint32_t peer, std::span<float> x)> start_of{};
 };
 
 }  // namespace hearsay::algorithm
