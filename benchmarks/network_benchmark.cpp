@@ -48,8 +48,14 @@ struct Peers {
         x(kernels->allocate(count, objective->layout().dim())),
         gradient(kernels->allocate(count, objective->layout().dim())),
         losses(count) {
-    objective->initialize(x);
+    start(x);
     objective->gradients(round++, x, gradient, losses);  // the first call warms up
+  }
+
+  void start(backend::Block models) const {
+    for (std::size_t i = 0; i < models.rows; ++i) {
+      objective->initial_model(static_cast<std::uint32_t>(i), models.row(i));
+    }
   }
 
   double seconds_of_a_round() {
@@ -116,7 +122,7 @@ void communication_share(benchmark::State& state) {
                                                                 .graph = facts,
                                                                 .peers = kPeers,
                                                                 .rows = kPeers});
-  peers.objective->initialize(method->initial());
+  peers.start(method->initial());
   method->start();
   std::vector<double> gradient, communication;
   algorithm::Exchange exchange;

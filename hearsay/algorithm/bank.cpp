@@ -4,7 +4,7 @@ namespace hearsay::algorithm {
 
 BankCompressor::BankCompressor(const compress::Compressor& compressor, const Layout& layout,
                                backend::Kernels& kernels, ThreadPool& pool, std::uint64_t seed,
-                               std::uint32_t first)
+                               std::uint32_t first, bool encodes)
     : compressor_(compressor),
       layout_(layout),
       kernels_(kernels),
@@ -13,22 +13,18 @@ BankCompressor::BankCompressor(const compress::Compressor& compressor, const Lay
                                               .layout = layout,
                                               .pool = pool,
                                               .seed = seed,
-                                              .first = first})) {}
+                                              .first = first})),
+      encodes_(encodes) {}
 
 void BankCompressor::compress(backend::ConstBlock v, std::uint32_t round, Payload& payload) {
-  operator_->compress(v, round, room(v.rows, payload), payload.rows);
-}
-
-void BankCompressor::encode(backend::ConstBlock v, std::uint32_t round, Payload& payload,
-                            std::vector<Bytes>& wire) {
-  operator_->encode(v, round, room(v.rows, payload), payload.rows, wire);
-}
-
-std::span<std::uint64_t> BankCompressor::room(std::size_t rows, Payload& payload) {
-  const std::span<std::uint64_t> bytes = kernels_.results<std::uint64_t>(rows);
+  const std::span<std::uint64_t> bytes = kernels_.results<std::uint64_t>(v.rows);
   payload.bytes = bytes;
   payload.paper_bytes = compressor_.paper_bytes(layout_);
-  return bytes;
+  if (encodes_) {
+    operator_->encode(v, round, bytes, payload.rows, payload.codes);
+  } else {
+    operator_->compress(v, round, bytes, payload.rows);
+  }
 }
 
 }  // namespace hearsay::algorithm

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,29 +17,27 @@ namespace hearsay::algorithm {
 
 /// C applied to every row of a bank, on its device. Row i draws from the stream (seed, kRounding,
 /// first + i, round).
+///
+/// A bank whose peers also send to other processes `encodes`: payloads then hold the codes too, for
+/// which the host waits.
 class BankCompressor {
  public:
   BankCompressor(const compress::Compressor& compressor, const Layout& layout,
                  backend::Kernels& kernels, ThreadPool& pool, std::uint64_t seed,
-                 std::uint32_t first);
+                 std::uint32_t first, bool encodes = false);
 
   /// The payload views what this object holds: valid until the next call. Its lengths are there
   /// after the kernels' next `synchronize`.
   void compress(backend::ConstBlock v, std::uint32_t round, Payload& payload);
 
-  /// The same, and wire[i] becomes the code of row i: what a process sends. Waits for the device.
-  void encode(backend::ConstBlock v, std::uint32_t round, Payload& payload,
-              std::vector<Bytes>& wire);
-
   const compress::Compressor& compressor() const { return compressor_; }
 
  private:
-  std::span<std::uint64_t> room(std::size_t rows, Payload& payload);
-
   const compress::Compressor& compressor_;
   const Layout& layout_;
   backend::Kernels& kernels_;
   std::unique_ptr<compress::BankOperator> operator_;
+  bool encodes_;
 };
 
 /// The m peers first .. first + m - 1 of n that live on one device, and what their algorithm works
@@ -50,7 +49,12 @@ struct Bank {
   double topk_keep = 0;       ///< fraction kept if the compressor is a top-k, else 0
   const graph::Facts& graph;  ///< spectral, for methods that derive a default from it
   std::size_t peers = 0;      ///< n
-  std::size_t rows = 0;       ///< m
+  std::size_t first = 0;
+  std::size_t rows = 0;  ///< m
+
+  /// The model that a peer starts with goes to x, also one of another bank: for copies of it. May
+  /// be empty where the bank holds all n peers.
+  std::function<void(std::uint32_t peer, std::span<float> x)> start_of{};
 };
 
 }  // namespace hearsay::algorithm

@@ -1,5 +1,6 @@
 #include "hearsay/algorithm/exchange.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace hearsay::algorithm {
@@ -8,31 +9,57 @@ void Outbox::send_all(backend::ConstBlock x) {
   Payload payload;
   payload.rows.reserve(x.rows);
   for (std::size_t i = 0; i < x.rows; ++i) payload.rows.push_back({x.row(i).data()});
+  payload.raw = true;
   payload.fixed_bytes = 4 * x.dim;
   payload.paper_bytes = 4 * (x.dim + 1);
   payloads.push_back(std::move(payload));
 }
 
-void deliver(const graph::Weights& weights, const Outbox& outbox, std::span<const double> push_sum,
-             const Delivered& delivered, Exchange& exchange) {
-  const std::size_t n = weights.peers();
+void deliver(const graph::Weights& weights, std::size_t first, const Outbox& outbox,
+             std::span<const double> push_sum, const Remote& remote, const Delivered& delivered,
+             Exchange& exchange) {
+  const std::size_t rows = outbox.payloads.front().rows.size();
+  const auto amount_of = [&](const graph::Edge& edge) {
+    return static_cast<float>(outbox.rate * edge.weight);
+  };
+  const auto arrives = [&](const graph::Edge& edge) { return !delivered || delivered(edge); };
+  const auto is_own = [&](std::size_t peer) { return peer - first < rows; };
   exchange.begin.assign(1, 0);
   exchange.source.clear();
   exchange.weight.clear();
-  exchange.debit.assign(n, 0.0);
-  for (std::size_t receiver = 0; receiver < n; ++receiver) {
-    for (const graph::Edge& edge : weights.into(receiver)) {
-      if (delivered && !delivered(edge)) continue;
-      const float amount = static_cast<float>(outbox.rate * edge.weight);
-      exchange.source.push_back(edge.sender);
-      exchange.weight.push_back(amount);
-      exchange.debit[edge.sender] += static_cast<double>(amount);
+  auto foreign = remote.amounts.begin();
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const graph::Edge& edge : weights.into(first + row)) {
+      if (!is_own(edge.sender)) {
+        const auto sender = std::ranges::lower_bound(remote.senders, edge.sender);
+        const auto place = static_cast<std::size_t>(sender - remote.senders.begin());
+        exchange.source.push_back(static_cast<std::uint32_t>(rows + place));
+        exchange.weight.push_back(*foreign++);
+      } else if (arrives(edge)) {
+        exchange.source.push_back(static_cast<std::uint32_t>(edge.sender - first));
+        exchange.weight.push_back(amount_of(edge));
+      }
     }
     exchange.begin.push_back(static_cast<std::uint32_t>(exchange.source.size()));
   }
+  exchange.debit.assign(rows, 0.0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const graph::Edge& edge : weights.out_of(first + row)) {
+      if (arrives(edge)) exchange.debit[row] += static_cast<double>(amount_of(edge));
+    }
+  }
   exchange.vectors.clear();
-  for (const Payload& payload : outbox.payloads) exchange.vectors.push_back(payload.rows);
+  for (std::size_t p = 0; p < outbox.payloads.size(); ++p) {
+    std::vector<backend::VectorView>& all = exchange.vectors.emplace_back(outbox.payloads[p].rows);
+    if (!remote.senders.empty()) {
+      all.insert(all.end(), remote.vectors[p].begin(), remote.vectors[p].end());
+    }
+  }
   exchange.push_sum.assign(push_sum.begin(), push_sum.end());
+  if (!push_sum.empty()) {
+    exchange.push_sum.insert(exchange.push_sum.end(), remote.push_sum.begin(),
+                             remote.push_sum.end());
+  }
 }
 
 double LocalCollective::mean(std::span<const double> values) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearsay/backend/kernels.h"
+#include "hearsay/core/bytes.h"
 #include "hearsay/graph/weights.h"
 
 namespace hearsay::algorithm {
@@ -23,6 +24,8 @@ struct Lengths {
 /// One vector a peer of the bank, as its receivers will decode it, and what that costs.
 struct Payload : Lengths {
   std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
+  bool raw = false;                       ///< rows are sent as they are, 4 bytes a float
+  std::vector<Bytes> codes;  ///< of each row, if not raw and some go to another process; else empty
 };
 
 /// What the peers of a bank say in one round. The views stay valid until the algorithm has mixed.
@@ -48,13 +51,30 @@ struct Exchange {
   backend::Mixing mixing() const { return {begin, source, weight, debit}; }
 };
 
+/// What peers of other banks sent to receivers of this one in a round.
+struct Remote {
+  std::vector<std::uint32_t> senders;                     ///< ascending
+  std::vector<std::vector<backend::VectorView>> vectors;  ///< [payload][sender]
+  std::vector<double> push_sum;                           ///< [sender]
+  std::vector<float> amounts;  ///< of every edge from elsewhere: receivers, then senders ascending
+};
+
 /// Whether the message over an edge arrives.
 using Delivered = std::function<bool(const graph::Edge&)>;
 
-/// Deliver an outbox of all n peers over the edges of W: a simulated round. `delivered` may be
-/// null.
-void deliver(const graph::Weights& weights, const Outbox& outbox, std::span<const double> push_sum,
-             const Delivered& delivered, Exchange& exchange);
+/// What the receivers of the bank whose first peer is `first` find in a round: the bank's own
+/// outbox and what came from elsewhere, over the edges of W that touch its peers. In `exchange` the
+/// bank's own vectors come first, then those of remote.senders. `delivered` may be null.
+void deliver(const graph::Weights& weights, std::size_t first, const Outbox& outbox,
+             std::span<const double> push_sum, const Remote& remote, const Delivered& delivered,
+             Exchange& exchange);
+
+/// The same for a bank of all n peers: a simulated round.
+inline void deliver(const graph::Weights& weights, const Outbox& outbox,
+                    std::span<const double> push_sum, const Delivered& delivered,
+                    Exchange& exchange) {
+  deliver(weights, 0, outbox, push_sum, Remote{}, delivered, exchange);
+}
 
 /// Averages over all n peers, whoever holds them. Sums run in double, peers ascending.
 class Collective {

@@ -118,8 +118,8 @@ class Classifier final : public Objective {
   std::uint64_t rounds_per_epoch() const override { return batches_.rounds_per_epoch(); }
   std::size_t batch() const override { return batches_.batch(); }
 
-  void initialize(backend::Block x) const override {
-    for (std::size_t i = 0; i < x.rows; ++i) network_.initialize(seed_, x.row(i));
+  void initial_model(std::uint32_t /*peer*/, std::span<float> x) const override {
+    network_.initialize(seed_, x);
   }
 
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,

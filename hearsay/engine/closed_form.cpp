@@ -35,7 +35,9 @@ std::vector<Score> KnownOptimum::scores(backend::ConstBlock at) {
 ClosedForm::ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise)
     : KnownOptimum(context, dim), noise_(noise) {}
 
-void ClosedForm::initialize(backend::Block x) const { std::fill_n(x.data, x.size(), 0.0f); }
+void ClosedForm::initial_model(std::uint32_t /*peer*/, std::span<float> x) const {
+  std::ranges::fill(x, 0.0f);
+}
 
 void ClosedForm::gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                            std::span<double> losses) {

@@ -45,7 +45,7 @@ class KnownOptimum : public Objective {
 /// directions, drawn anew each round. The losses have no noise.
 class ClosedForm : public KnownOptimum {
  public:
-  void initialize(backend::Block x) const override;
+  void initial_model(std::uint32_t peer, std::span<float> x) const override;
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                  std::span<double> losses) final;
 

@@ -26,9 +26,7 @@ class Consensus final : public KnownOptimum {
 
   std::size_t batch() const override { return 0; }
 
-  void initialize(backend::Block x) const override {
-    pool_.run(x.rows, [&](std::size_t i) { draw_start(peer(i), x.row(i)); });
-  }
+  void initial_model(std::uint32_t peer, std::span<float> x) const override { draw_start(peer, x); }
 
   void gradients(std::uint32_t, backend::ConstBlock, backend::Block out,
                  std::span<double> losses) override {

@@ -57,8 +57,9 @@ class Objective {
   /// Samples that one peer reads in one round.
   virtual std::size_t batch() const = 0;
 
-  /// The model of peer `first + i` before the first round goes to row i.
-  virtual void initialize(backend::Block x) const = 0;
+  /// The model of a peer before the first round goes to x: of any of the n peers, not only the
+  /// bank's.
+  virtual void initial_model(std::uint32_t peer, std::span<float> x) const = 0;
 
   /// For every row i: out_i = the gradient at at_i on the peer's minibatch of that round, losses[i]
   /// the mean loss on it. The blocks do not overlap. `losses` is room from Kernels::results: they

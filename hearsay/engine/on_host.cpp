@@ -43,10 +43,8 @@ class OnHost final : public Objective {
   std::uint64_t rounds_per_epoch() const override { return objective_->rounds_per_epoch(); }
   std::size_t batch() const override { return objective_->batch(); }
 
-  void initialize(backend::Block x) const override {
-    Rows start(x.rows, x.dim);
-    objective_->initialize(start.block());
-    start.to(x, kernels_);
+  void initial_model(std::uint32_t peer, std::span<float> x) const override {
+    objective_->initial_model(peer, x);
   }
 
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,

@@ -102,7 +102,11 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
         fmt::format("[config] {} rounds are too many; at most {} are possible, use fewer epochs",
                     total_rounds(), kMostRounds));
   }
-  objective_->initialize(algorithm_->initial());
+  std::vector<float> start(layout().dim());
+  for (std::size_t i = 0; i < n; ++i) {
+    objective_->initial_model(static_cast<std::uint32_t>(i), start);
+    kernels_.upload(start, algorithm_->initial(), i);
+  }
   if (config.text("init") != "none") start_from(config.text("init"));
   algorithm_->start();
 }

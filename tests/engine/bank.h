@@ -47,7 +47,9 @@ class Bank {
         x(rows_ * dim()),
         g(rows_ * dim()),
         losses(rows_) {
-    objective_->initialize(block(x));
+    for (std::size_t i = 0; i < rows_; ++i) {
+      objective_->initial_model(static_cast<std::uint32_t>(options.first + i), block(x).row(i));
+    }
   }
 
   Objective& operator*() { return *objective_; }

@@ -35,7 +35,11 @@ class GpuBank {
                                          .batch = options.batch})),
         x(gpu_.kernels().allocate(rows_, dim())),
         g(gpu_.kernels().allocate(rows_, dim())) {
-    objective_->initialize(x);
+    std::vector<float> start(dim());
+    for (std::size_t i = 0; i < rows_; ++i) {
+      objective_->initial_model(static_cast<std::uint32_t>(options.first + i), start);
+      gpu_.kernels().upload(start, x, i);
+    }
   }
 
   Objective* operator->() { return objective_.get(); }

@@ -52,6 +52,12 @@ TEST_P(ObjectiveContract, ProblemIsTheSameHoweverPeersAreSpreadOverBanks) {
       return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(rows * part.dim()));
     };
     EXPECT_EQ(part.x, rows_of(start));
+    std::vector<float> starts(all.rows() * part.dim());  // a bank knows the others', too
+    for (std::size_t i = 0; i < all.rows(); ++i) {
+      part->initial_model(static_cast<std::uint32_t>(i),
+                          std::span(starts).subspan(i * part.dim(), part.dim()));
+    }
+    EXPECT_EQ(starts, start);
     part.x = rows_of(all.x);
     part.gradients(4);
     EXPECT_EQ(part.g, rows_of(all.g));

@@ -24,7 +24,11 @@ class OnHost : public ::testing::TestWithParam<std::string> {
                                     .batch = options().batch})),
         x_(kernels_.allocate(5, near_.dim())),
         g_(kernels_.allocate(5, near_.dim())) {
-    far_->initialize(x_);
+    std::vector<float> start(near_.dim());
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      far_->initial_model(i, start);
+      kernels_.upload(start, x_, i);
+    }
   }
 
   static BankOptions options() { return {.model = "cnn:norm=batch", .batch = 4}; }

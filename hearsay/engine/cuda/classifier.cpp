@@ -96,10 +96,8 @@ class CudaClassifier final : public Objective {
   }
   std::size_t batch() const override { return batch_; }
 
-  void initialize(Block x) const override {
-    std::vector<float> start(layout().dim());
-    network_.initialize(seed_, start);
-    for (std::size_t i = 0; i < x.rows; ++i) kernels_.upload(start, x, i);
+  void initial_model(std::uint32_t /*peer*/, std::span<float> x) const override {
+    network_.initialize(seed_, x);
   }
 
   void gradients(std::uint32_t round, ConstBlock at, Block out, std::span<double> losses) override {
