@@ -139,7 +139,7 @@ class World {
     return {block.data, block.data + block.size()};
   }
 
-  backend::MassMeter meter;
+  backend::LocalMassMeter meter;
   Plan last_plan;
 
  private:
