@@ -1,8 +1,8 @@
 #include "hearsay/train/accounts.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -12,12 +12,22 @@
 namespace hearsay::train {
 
 Accounts::Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch,
-                   std::size_t dim)
+                   std::size_t dim, std::size_t first, std::size_t rows)
     : link_(std::move(link)),
       schedule_(schedule),
       rounds_per_epoch_(rounds_per_epoch),
       dim_(dim),
-      losses_(schedule.peers(), 0.0) {}
+      first_(first),
+      rows_(rows),
+      losses_(rows, 0.0),
+      loss_sums_(rows, 0.0),
+      messages_(rows, 0),
+      edge_rounds_(rows, 0),
+      bytes_(rows, 0),
+      paper_bytes_(rows, 0) {
+  assert(first + rows <= schedule.peers());
+  assert(!link_.simulated() || rows == schedule.peers());
+}
 
 void Accounts::gradient(std::uint64_t round, std::span<const double> losses) {
   if (!failure_.empty()) return;
@@ -27,10 +37,10 @@ void Accounts::gradient(std::uint64_t round, std::span<const double> losses) {
     failure_ = fmt::format(
         "[train] the loss of peer {} is {} in round {}; lower --lr or the "
         "averaging rate eta",
-        i, std::abs(losses[i]), round);
+        first_ + i, std::abs(losses[i]), round);
     return;
   }
-  loss_sum_ += std::accumulate(losses.begin(), losses.end(), 0.0);
+  for (std::size_t i = 0; i < losses.size(); ++i) loss_sums_[i] += losses[i];
   ++loss_rounds_;
 }
 
@@ -41,9 +51,9 @@ void Accounts::step(std::uint64_t round, std::span<const double> norms) {
 }
 
 void Accounts::emitted(std::span<const algorithm::Lengths> vectors) {
-  emitted_ = {std::vector<std::size_t>(schedule_.peers(), 0), vectors.size(), 0};
+  emitted_ = {std::vector<std::size_t>(rows_, 0), vectors.size(), 0};
   for (const algorithm::Lengths& vector : vectors) {
-    for (std::size_t i = 0; i < schedule_.peers(); ++i) {
+    for (std::size_t i = 0; i < rows_; ++i) {
       emitted_.bytes[i] += compress::kHeaderBytes + vector.length(i);
     }
     emitted_.paper_bytes += vector.paper_bytes;
@@ -53,21 +63,21 @@ void Accounts::emitted(std::span<const algorithm::Lengths> vectors) {
 void Accounts::gossip(std::uint64_t round, bool send_first) {
   if (!failure_.empty()) return;
   const graph::Weights& weights = schedule_.at(round, round / rounds_per_epoch_);
-  const std::uint64_t edges = weights.edge_count();
   // A message is sent whether or not it arrives.
-  for (std::size_t i = 0; i < weights.peers(); ++i) {
-    traffic_.bytes += weights.out_of(i).size() * emitted_.bytes[i];
+  for (std::size_t i = 0; i < rows_; ++i) {
+    const std::uint64_t edges = weights.out_of(first_ + i).size();
+    messages_[i] += edges * emitted_.vectors;
+    edge_rounds_[i] += edges;
+    bytes_[i] += edges * emitted_.bytes[i];
+    paper_bytes_[i] += edges * emitted_.paper_bytes;
   }
-  traffic_.paper_bytes += edges * emitted_.paper_bytes;
-  traffic_.edge_rounds += edges;
-  traffic_.messages += edges * emitted_.vectors;
   link_.gossip(weights, emitted_.bytes, send_first);
 }
 
 void Accounts::global() {
   if (!failure_.empty()) return;
   const std::size_t bytes = 4 * dim_;
-  traffic_.global_bytes += 2 * (schedule_.peers() - 1) * bytes;
+  global_bytes_ += 2 * (schedule_.peers() - 1) * bytes;
   link_.global(bytes);
 }
 
@@ -84,7 +94,7 @@ void Accounts::expect_finite(std::span<const double> norms, std::string_view wha
     failure_ = fmt::format(
         "[train] the {} of peer {} is not finite in round {}; lower --lr "
         "or the averaging rate eta",
-        what, i, round);
+        what, first_ + i, round);
     return;
   }
 }
@@ -93,25 +103,41 @@ void Accounts::check() const {
   if (!failure_.empty()) throw RunFailed(failure_);
 }
 
-double Accounts::take_train_loss() {
-  const double peers = static_cast<double>(schedule_.peers());
-  if (loss_rounds_ > 0) train_loss_ = loss_sum_ / (peers * static_cast<double>(loss_rounds_));
-  loss_sum_ = 0;
+PeerReport Accounts::report(std::size_t row) const {
+  return {.loss_sum = loss_sums_[row],
+          .traffic = {.messages = messages_[row],
+                      .edge_rounds = edge_rounds_[row],
+                      .bytes = bytes_[row],
+                      .paper_bytes = paper_bytes_[row]}};
+}
+
+RunReport Accounts::run_report() const {
+  RunReport run{.dim = dim_,
+                .loss_rounds = loss_rounds_,
+                .last_train_loss = train_loss_,
+                .mass_drift = mass_drift_,
+                .global_bytes = global_bytes_};
+  if (link_.simulated()) run.simulated_seconds = link_.seconds();
+  return run;
+}
+
+void Accounts::evaluated(double train_loss) {
+  train_loss_ = train_loss;
+  loss_sums_.assign(rows_, 0.0);
   loss_rounds_ = 0;
-  return train_loss_;
 }
 
 void Accounts::state(backend::StateList& list) {
-  list.scalar("loss_sum", loss_sum_);
+  list.per_peer("loss_sums", loss_sums_);
   list.scalar("loss_rounds", loss_rounds_);
   list.scalar("train_loss", train_loss_);
   list.scalar("mass_drift", mass_drift_);
-  list.scalar("messages", traffic_.messages);
-  list.scalar("edge_rounds", traffic_.edge_rounds);
-  list.scalar("bytes", traffic_.bytes);
-  list.scalar("paper_bytes", traffic_.paper_bytes);
-  list.scalar("global_bytes", traffic_.global_bytes);
-  link_.state(list);
+  list.per_peer("messages", messages_);
+  list.per_peer("edge_rounds", edge_rounds_);
+  list.per_peer("bytes", bytes_);
+  list.per_peer("paper_bytes", paper_bytes_);
+  list.scalar("global_bytes", global_bytes_);
+  if (link_.simulated()) link_.state(list);
 }
 
 }  // namespace hearsay::train

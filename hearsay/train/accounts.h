@@ -10,20 +10,22 @@
 #include "hearsay/backend/state.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/train/link.h"
-#include "hearsay/train/metrics.h"
+#include "hearsay/train/peer_report.h"
 
 namespace hearsay::train {
 
-/// What the rounds of a run tell, added up: losses, traffic, the clocks of simulated links, and
-/// whether all is still finite.
+/// What the rounds of a run tell of a bank of m peers, added up for each: losses, traffic, the
+/// clocks of simulated links, and whether all is still finite.
 ///
 /// Rounds are told in order, but maybe later than they happened (machine.h), so a model that is
 /// not finite does not throw here: the first of them is kept for `check`, and nothing is added any
 /// more.
 class Accounts {
  public:
-  /// `dim`: floats of a model. `schedule` outlives the accounts.
-  Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch, std::size_t dim);
+  /// Of peers `first` to first + rows - 1: all of them if the link is simulated, which needs all
+  /// clocks. `dim`: floats of a model. `schedule` outlives the accounts.
+  Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch, std::size_t dim,
+           std::size_t first, std::size_t rows);
 
   const Link& link() const { return link_; }
 
@@ -35,7 +37,7 @@ class Accounts {
   void emitted(std::span<const algorithm::Lengths> vectors);
   /// What was emitted last went over the edges of the round's graph.
   void gossip(std::uint64_t round, bool send_first);
-  /// They averaged over all peers.
+  /// All n peers of the run averaged.
   void global();
   /// Squared norms of the peers' models after `rounds` rounds.
   void models(std::uint64_t rounds, std::span<const double> norms);
@@ -45,10 +47,13 @@ class Accounts {
   void check() const;
 
   std::span<const double> losses() const { return losses_; }  ///< of the last gradient, one a peer
-  /// The mean over peers and gradients since the last call; what that gave if there were none.
-  double take_train_loss();
-  double mass_drift() const { return mass_drift_; }
-  const Traffic& traffic() const { return traffic_; }
+
+  /// What the peer in that row did: losses since the last evaluation, traffic of the whole run.
+  PeerReport report(std::size_t row) const;
+  /// What all peers of the run have in common.
+  RunReport run_report() const;
+  /// Losses are in an evaluation, which found that mean; those to come are another's.
+  void evaluated(double train_loss);
 
   void state(backend::StateList& list);
 
@@ -58,14 +63,15 @@ class Accounts {
   Link link_;
   graph::Schedule& schedule_;
   std::uint64_t rounds_per_epoch_;
-  std::size_t dim_;
+  std::size_t dim_, first_, rows_;
   std::string failure_;
   std::vector<double> losses_;
-  double loss_sum_ = 0;  ///< of all peers and gradients since the last take_train_loss
+  std::vector<double> loss_sums_;  ///< of a peer's gradients since the last evaluation
   std::uint64_t loss_rounds_ = 0;
   double train_loss_ = 0;
   double mass_drift_ = 0;
-  Traffic traffic_;
+  std::vector<std::uint64_t> messages_, edge_rounds_, bytes_, paper_bytes_;  ///< as in Traffic
+  std::uint64_t global_bytes_ = 0;                                           ///< of all n peers
   struct {
     std::vector<std::size_t> bytes;  ///< of each peer, over one edge
     std::size_t vectors = 0, paper_bytes = 0;

@@ -1,14 +1,12 @@
 #include "hearsay/train/checkpoint.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/sha256.h"
+#include "hearsay/train/answer.h"
+#include "hearsay/train/checkpoint_part.h"
 #include "hearsay/train/durable_file.h"
 
 namespace hearsay::train {
@@ -18,191 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 using backend::StateList;
 
-constexpr std::string_view kMagic = "HSCKPT01";
-constexpr std::size_t kDigest = 32;
-constexpr std::size_t kBuffer = 1 << 20;
-constexpr std::size_t kNameLength = 23;  // round-000000000123.ckpt
+constexpr std::size_t kStemLength = 18;  // round-000000000123
 
-enum class Kind : std::uint8_t { kRows = 0, kDoubles = 1, kCount = 2, kReal = 3, kCounts = 4 };
-
-/// Writes to the file and to the digest at once.
-class Writer {
- public:
-  explicit Writer(DurableFile& file) : file_(file) {}
-
-  void bytes(const void* data, std::size_t size) {
-    file_.write(data, size);
-    sha_.update(data, size);
-  }
-  template <class T>
-  void value(T value) {
-    bytes(&value, sizeof(T));
-  }
-  void text(std::string_view text) {
-    value<std::uint64_t>(text.size());
-    bytes(text.data(), text.size());
-  }
-  void finish() {
-    const auto digest = sha_.finish();
-    file_.write(digest.data(), digest.size());
-  }
-
- private:
-  DurableFile& file_;
-  Sha256 sha_;
-};
-
-/// Reads a file whose digest was checked; whatever else is wrong is CorruptData.
-class Reader {
- public:
-  explicit Reader(const fs::path& path) : path_(path), in_(path, std::ios::binary) {
-    check_digest();
-  }
-
-  void bytes(void* data, std::size_t size) {
-    if (size > left_) reject("ends early");
-    in_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
-    if (!in_) reject("cannot be read");
-    left_ -= size;
-  }
-  template <class T>
-  T value() {
-    T value;
-    bytes(&value, sizeof(T));
-    return value;
-  }
-  std::string text() {
-    const auto size = value<std::uint64_t>();
-    if (size > left_) reject("ends early");
-    std::string text(size, '\0');
-    bytes(text.data(), size);
-    return text;
-  }
-  [[noreturn]] void reject(std::string_view why) const {
-    throw CorruptData(fmt::format("[checkpoint] {} {}", path_.string(), why));
-  }
-
- private:
-  void check_digest() {
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(path_, error);
-    if (error || !in_) reject("cannot be read");
-    if (size < kMagic.size() + kDigest) reject("is too short for a checkpoint");
-    left_ = size - kDigest;
-    Sha256 sha;
-    std::vector<char> buffer(kBuffer);
-    for (std::uintmax_t todo = left_; todo > 0;) {
-      const auto piece = static_cast<std::size_t>(std::min<std::uintmax_t>(todo, kBuffer));
-      in_.read(buffer.data(), static_cast<std::streamsize>(piece));
-      if (!in_) reject("cannot be read");
-      sha.update(buffer.data(), piece);
-      todo -= piece;
-    }
-    std::array<std::uint8_t, kDigest> stored{};
-    in_.read(reinterpret_cast<char*>(stored.data()), kDigest);
-    if (sha.finish() != stored) reject("is damaged: its checksum does not match");
-    in_.seekg(0);
-    std::string magic(kMagic.size(), '\0');
-    bytes(magic.data(), magic.size());
-    if (magic != kMagic) reject("is no checkpoint of this version");
-  }
-
-  fs::path path_;
-  std::ifstream in_;
-  std::uintmax_t left_ = 0;
-};
-
-struct Save {
-  Writer& out;
-  backend::Kernels& kernels;
-
-  void operator()(backend::Array* rows) const {
-    const backend::ConstBlock block = *rows;
-    out.value(Kind::kRows);
-    out.value<std::uint64_t>(block.rows);
-    out.value<std::uint64_t>(block.dim);
-    std::vector<float> row(block.dim);
-    for (std::size_t i = 0; i < block.rows; ++i) {
-      kernels.download(block, i, row);
-      out.bytes(row.data(), row.size() * sizeof(float));
-    }
-  }
-  void operator()(const backend::RowsAndGuests& place) const { (*this)(place.rows); }
-  void operator()(std::vector<double>* values) const { all(Kind::kDoubles, *values); }
-  void operator()(std::vector<std::uint64_t>* values) const { all(Kind::kCounts, *values); }
-  template <class T>
-  void all(Kind kind, const std::vector<T>& values) const {
-    out.value(kind);
-    out.value<std::uint64_t>(values.size());
-    out.bytes(values.data(), values.size() * sizeof(T));
-  }
-  void operator()(std::uint64_t* value) const {
-    out.value(Kind::kCount);
-    out.value(*value);
-  }
-  void operator()(double* value) const {
-    out.value(Kind::kReal);
-    out.value(*value);
-  }
-};
-
-struct Restore {
-  Reader& in;
-  backend::Kernels& kernels;
-  const std::string& name;
-
-  void expect(Kind kind) const {
-    if (in.value<Kind>() != kind) in.reject(fmt::format("holds '{}' as another kind", name));
-  }
-  void operator()(backend::Array* rows) const {
-    expect(Kind::kRows);
-    const backend::Block block = *rows;
-    const auto saved_rows = in.value<std::uint64_t>(), saved_dim = in.value<std::uint64_t>();
-    if (saved_rows != block.rows || saved_dim != block.dim) {
-      in.reject(fmt::format("holds '{}' as {} x {}, and this run has {} x {}", name, saved_rows,
-                            saved_dim, block.rows, block.dim));
-    }
-    std::vector<float> row(block.dim);
-    for (std::size_t i = 0; i < block.rows; ++i) {
-      in.bytes(row.data(), row.size() * sizeof(float));
-      kernels.upload(row, block, i);
-    }
-  }
-  void operator()(const backend::RowsAndGuests& place) const { (*this)(place.rows); }
-  void operator()(std::vector<double>* values) const { all(Kind::kDoubles, *values); }
-  void operator()(std::vector<std::uint64_t>* values) const { all(Kind::kCounts, *values); }
-  template <class T>
-  void all(Kind kind, std::vector<T>& values) const {
-    expect(kind);
-    if (in.value<std::uint64_t>() != values.size()) {
-      in.reject(fmt::format("holds '{}' for another number of peers", name));
-    }
-    in.bytes(values.data(), values.size() * sizeof(T));
-  }
-  void operator()(std::uint64_t* value) const {
-    expect(Kind::kCount);
-    *value = in.value<std::uint64_t>();
-  }
-  void operator()(double* value) const {
-    expect(Kind::kReal);
-    *value = in.value<double>();
-  }
-};
-
-}  // namespace
-
-CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash,
-                                 std::string files_hash)
-    : directory_(std::move(directory)),
-      config_hash_(std::move(config_hash)),
-      files_hash_(std::move(files_hash)) {}
-
-std::vector<fs::path> CheckpointStore::newest_first() const {
+/// Files of checkpoints whose names end like that, the newest first.
+std::vector<fs::path> newest_first(const fs::path& directory, std::string_view ending) {
   std::vector<fs::path> found;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, none)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, none)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("round-") && name.ends_with(".ckpt") && name.size() == kNameLength) {
+    if (name.starts_with("round-") && name.ends_with(ending) && name.size() > kStemLength &&
+        name[kStemLength] == '.') {
       found.push_back(entry.path());
     }
   }
@@ -210,59 +33,182 @@ std::vector<fs::path> CheckpointStore::newest_first() const {
   return found;
 }
 
+std::vector<fs::path> manifests_in(const fs::path& directory) {
+  return newest_first(directory, ".ckpt");
+}
+
+std::string stem_of(const fs::path& path) {
+  return path.filename().string().substr(0, kStemLength);
+}
+
+/// The bytes of a manifest that is whole. Throws CorruptData.
+Bytes read_whole(const fs::path& path) {
+  Bytes bytes;
+  try {
+    const std::string text = read_file(path);
+    bytes.assign(text.begin(), text.end());
+  } catch (const RunFailed&) {
+    throw CorruptData(fmt::format("[checkpoint] {} cannot be read", path.string()));
+  }
+  read_manifest(bytes, path.string());
+  return bytes;
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash,
+                                 std::string files_hash, transport::Group& group,
+                                 const transport::Placement& placement, std::size_t process)
+    : directory_(std::move(directory)),
+      config_hash_(std::move(config_hash)),
+      files_hash_(std::move(files_hash)),
+      group_(group),
+      placement_(placement),
+      process_(process) {}
+
 void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::Kernels& kernels) {
+  Manifest manifest;
+  manifest.owner = config_hash_ + files_hash_;
+  manifest.round = round;
+  manifest.items = items_of(list);
+  for (std::size_t p = 0; p < placement_.processes; ++p) {
+    manifest.parts.push_back({{placement_.first(p), placement_.rows(p)}});
+  }
+  const Answer room = ask_process_0(group_, process_, Verdict::kFailed, [&] {
+    Bytes take;
+    append(take, make_room(manifest));
+    return take;
+  });
+  room.check();
+  manifest.take = ByteReader(room.body, "take").read<std::uint64_t>();
+
+  const Answer part = Answer::of(Verdict::kFailed, [&] {
+    check_directory();
+    const Digest digest = write_part(path_of(manifest.part_name(process_)), list, kernels);
+    return Bytes(digest.begin(), digest.end());
+  });
+  const std::vector<Bytes> parts = group_.gather(part.bytes());
+
+  ask_process_0(group_, process_, Verdict::kFailed, [&] {
+    commit(manifest, parts);
+    return Bytes{};
+  }).check();
+  // Others may be writing parts of later rounds by now; these are older.
+  if (process_ == 0) remove_old(manifest);
+}
+
+/// Create the directory; returns the first take whose part names are free.
+std::uint64_t CheckpointStore::make_room(Manifest manifest) const {
   std::error_code error;
   fs::create_directories(directory_, error);
   if (error) {
     throw RunFailed(
         fmt::format("[checkpoint] cannot create {}: {}", directory_.string(), error.message()));
   }
-  DurableFile file(directory_ / fmt::format("round-{:012}.ckpt", round));
-  Writer out(file);
-  out.bytes(kMagic.data(), kMagic.size());
-  out.text(config_hash_ + files_hash_);
-  out.value<std::uint64_t>(round);
-  out.value<std::uint64_t>(list.items().size());
-  for (const StateList::Item& item : list.items()) {
-    out.text(item.name);
-    std::visit(Save{out, kernels}, item.place);
+  const auto taken = [&] {
+    for (std::size_t p = 0; p < manifest.parts.size(); ++p) {
+      if (fs::exists(path_of(manifest.part_name(p)))) return true;
+    }
+    return false;
+  };
+  while (taken()) ++manifest.take;
+  return manifest.take;
+}
+
+/// Write the manifest of parts that all processes have written, or remove those.
+void CheckpointStore::commit(Manifest& manifest, const std::vector<Bytes>& parts) const {
+  try {
+    Answer::worst(parts).check();
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const Answer part = Answer::from(parts[p]);
+      ByteReader(part.body, "digest").read(std::span<std::uint8_t>(manifest.parts[p].digest));
+    }
+    const Bytes bytes = to_bytes(manifest);
+    DurableFile file(path_of(manifest.name()));
+    file.write(bytes.data(), bytes.size());
+    file.commit();
+  } catch (const std::exception&) {
+    remove_parts(manifest);
+    throw;
   }
-  out.finish();
-  file.commit();
-  const std::vector<fs::path> files = newest_first();
-  for (std::size_t i = 2; i < files.size(); ++i) fs::remove(files[i], error);
+}
+
+void CheckpointStore::remove_parts(const Manifest& manifest) const {
+  std::error_code ignored;
+  for (std::size_t p = 0; p < manifest.parts.size(); ++p) {
+    fs::remove(path_of(manifest.part_name(p)), ignored);
+  }
+}
+
+/// Manifests beyond the newest two; then parts that no manifest names any more, those that a crash
+/// left without one among them.
+void CheckpointStore::remove_old(const Manifest& newest) const {
+  std::error_code ignored;
+  std::vector<fs::path> manifests = manifests_in(directory_);
+  while (manifests.size() > 2) {
+    fs::remove(manifests.back(), ignored);
+    manifests.pop_back();
+  }
+  const std::string stem = stem_of(newest.name());
+  const auto is_used = [&](const fs::path& part) {
+    if (stem_of(part) != stem) {
+      return std::ranges::find(manifests, stem_of(part), stem_of) != manifests.end();
+    }
+    for (std::size_t p = 0; p < newest.parts.size(); ++p) {
+      if (part.filename() == newest.part_name(p)) return true;
+    }
+    return false;
+  };
+  for (const char* ending : {".part", ".part.tmp"}) {
+    for (const fs::path& part : newest_first(directory_, ending)) {
+      if (stem_of(part) <= stem && !is_used(part)) fs::remove(part, ignored);
+    }
+  }
+}
+
+void CheckpointStore::check_owner(const Manifest& manifest) const {
+  const std::string path = path_of(manifest.name());
+  if (!manifest.owner.starts_with(config_hash_)) {
+    throw CorruptData(fmt::format("[checkpoint] {} belongs to a run with other settings", path));
+  }
+  if (manifest.owner != config_hash_ + files_hash_) {
+    throw CorruptData(
+        fmt::format("[checkpoint] {} is of a run on other files: those of --data or --graph have "
+                    "changed since; put them back",
+                    path));
+  }
+  if (manifest.peers() != placement_.peers) {
+    throw CorruptData(fmt::format("[checkpoint] {} is of {} peers, and this run has {}", path,
+                                  manifest.peers(), placement_.peers));
+  }
+}
+
+void CheckpointStore::check_directory() const {
+  if (fs::is_directory(directory_)) return;
+  throw RunFailed(
+      fmt::format("[checkpoint] process {} sees no {}; --out must be on a file system that all "
+                  "hosts share",
+                  process_, directory_.string()));
 }
 
 std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& list,
                                                              backend::Kernels& kernels,
+                                                             const Prepare& prepare,
                                                              std::vector<std::string>& damaged) {
-  const std::vector<fs::path> files = newest_first();
-  for (const fs::path& path : files) {
-    std::optional<Reader> reader;
-    try {
-      reader.emplace(path);
-    } catch (const CorruptData& error) {
-      damaged.emplace_back(error.what());
+  std::vector<fs::path> files;  // process 0 goes through them, and the others follow
+  if (process_ == 0) files = manifests_in(directory_);
+  for (std::size_t k = 0;; ++k) {
+    const Answer offer = ask_process_0(group_, process_, Verdict::kDamaged, [&] {
+      return k < files.size() ? read_whole(files[k]) : Bytes{};
+    });
+    offer.check();
+    if (offer.verdict == Verdict::kDamaged) {
+      damaged.push_back(offer.text());
       continue;
     }
-    Reader& in = *reader;
-    if (const std::string owner = in.text(); owner != config_hash_ + files_hash_) {
-      in.reject(owner.starts_with(config_hash_)
-                    ? "is of a run on other files: those of --data or --graph have changed since; "
-                      "put them back"
-                    : "belongs to a run with other settings");
-    }
-    const auto round = in.value<std::uint64_t>();
-    if (in.value<std::uint64_t>() != list.items().size())
-      in.reject("holds other arrays than this run");
-    for (const StateList::Item& item : list.items()) {
-      const std::string name = in.text();
-      if (name != item.name) {
-        in.reject(fmt::format("holds '{}' where this run has '{}'", name, item.name));
-      }
-      std::visit(Restore{in, kernels, item.name}, item.place);
-    }
-    return round;
+    if (offer.body.empty()) break;
+    const Manifest manifest = read_manifest(offer.body, "checkpoint");
+    if (restore(manifest, list, kernels, prepare, damaged)) return manifest.round;
   }
   if (!damaged.empty()) {
     throw CorruptData(
@@ -271,5 +217,45 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
   }
   return std::nullopt;
 }
+
+/// Whether the checkpoint was whole, for all processes; if not, nothing was restored.
+bool CheckpointStore::restore(const Manifest& manifest, const StateList& list,
+                              backend::Kernels& kernels, const Prepare& prepare,
+                              std::vector<std::string>& damaged) {
+  const PeerRange own{placement_.first(process_), placement_.rows(process_)};
+  const auto agree = [&](const Answer& mine) {
+    Answer answer = Answer::worst(group_.all_gather(mine.bytes()));
+    answer.check();
+    if (answer.verdict == Verdict::kDamaged) damaged.push_back(answer.text());
+    return answer.verdict == Verdict::kGood;
+  };
+
+  Answer mine = Answer::of(Verdict::kRefused, [&] {
+    check_owner(manifest);
+    check_directory();
+    prepare(manifest.round);
+    check_items(manifest, list, path_of(manifest.name()));
+    return Bytes{};
+  });
+  std::vector<PartReader> parts;
+  if (mine.verdict == Verdict::kGood) {
+    mine = Answer::of(Verdict::kDamaged, [&] {
+      for (std::size_t p = 0; p < manifest.parts.size(); ++p) {
+        if (!has_room_for(list, own, manifest.parts[p].peers)) continue;
+        parts.emplace_back(path_of(manifest.part_name(p)), manifest.parts[p]);
+      }
+      return Bytes{};
+    });
+  }
+  if (!agree(mine)) return false;
+
+  return agree(Answer::of(Verdict::kRefused, [&] {
+    for (PartReader& part : parts) part.restore(list, own, kernels);
+    restore_scalars(manifest, list);
+    return Bytes{};
+  }));
+}
+
+bool has_checkpoints(const fs::path& directory) { return !manifests_in(directory).empty(); }
 
 }  // namespace hearsay::train

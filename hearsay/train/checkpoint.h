@@ -2,48 +2,73 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hearsay/backend/state.h"
+#include "hearsay/train/checkpoint_manifest.h"
+#include "hearsay/transport/collective.h"
+#include "hearsay/transport/placement.h"
 
 namespace hearsay::train {
 
-/// Exact snapshots of a run: DIR/round-000000000123.ckpt, the newest two kept.
+/// Exact snapshots of a run, in a directory that all its processes see; the newest two are kept.
 ///
-/// A file is written under another name, synced, and renamed into place, so a crash at any moment
-/// leaves the earlier ones whole; its last 32 bytes are the SHA-256 of all before them.
-/// Little-endian:
+///   round-000000000123.p0002of0004.part   the rows of process 2 (checkpoint_part.h)
+///   round-000000000123.ckpt               the manifest (checkpoint_manifest.h)
 ///
-///   "HSCKPT01"
-///   text        config hash and hash of files (texts: u64 length, then bytes), u64 round
-///   u64         number of items, then each: text name, u8 kind, shape, values
-///   32 bytes    SHA-256
+/// A checkpoint is there once its manifest is. That is written by process 0 when all parts are on
+/// the disk, and nothing that a manifest names is written over, so a crash of any process at any
+/// moment leaves the earlier ones whole. Any number of processes can go on from it: each reads
+/// those parts that hold rows of its own peers or guests.
+///
+/// All processes call the same members in the same order; all of them return alike, or throw alike.
 class CheckpointStore {
  public:
-  /// `files_hash`: of what the settings name but do not hold, such as the samples of a dataset.
-  CheckpointStore(std::filesystem::path directory, std::string config_hash,
-                  std::string files_hash = "");
+  /// Of process `process`. `files_hash`: of what the settings name but do not hold, such as the
+  /// samples of a dataset. The group must outlive the store.
+  CheckpointStore(std::filesystem::path directory, std::string config_hash, std::string files_hash,
+                  transport::Group& group, const transport::Placement& placement,
+                  std::size_t process);
 
-  bool empty() const { return newest_first().empty(); }  ///< damaged ones count
-
-  /// Save every item of `list` as the state after `round` rounds. Throws RunFailed (a full disk,
-  /// say), and then leaves the earlier checkpoints as they were.
+  /// Save every item of `list` as the state after `round` rounds; scalars are those of process 0.
+  /// Throws RunFailed (one disk is full, say), and then leaves the earlier checkpoints as they
+  /// were.
   void save(std::uint64_t round, const backend::StateList& list, backend::Kernels& kernels);
 
+  /// Called with the round of a checkpoint before anything is restored from it, to make room: for
+  /// the guests of that round. Possibly for several, one after the other.
+  using Prepare = std::function<void(std::uint64_t round)>;
+
   /// Restore the newest checkpoint that is whole; returns its round, or nothing if there is none at
-  /// all. Damaged ones are passed over and named in `damaged`. Throws CorruptData if all are
-  /// damaged, or if one is whole but of another config, other files or another shape.
+  /// all. Damaged ones, those with a missing part among them, are passed over and named in
+  /// `damaged`. Throws CorruptData if all are damaged, or if one is whole but of another config,
+  /// other files or another shape; RunFailed if a process does not see the directory.
   std::optional<std::uint64_t> restore_newest(const backend::StateList& list,
-                                              backend::Kernels& kernels,
+                                              backend::Kernels& kernels, const Prepare& prepare,
                                               std::vector<std::string>& damaged);
 
  private:
-  std::vector<std::filesystem::path> newest_first() const;
+  std::uint64_t make_room(Manifest manifest) const;
+  void commit(Manifest& manifest, const std::vector<Bytes>& parts) const;
+  void remove_parts(const Manifest& manifest) const;
+  void remove_old(const Manifest& newest) const;
+  bool restore(const Manifest& manifest, const backend::StateList& list, backend::Kernels& kernels,
+               const Prepare& prepare, std::vector<std::string>& damaged);
+  void check_owner(const Manifest& manifest) const;
+  void check_directory() const;
+  std::string path_of(const std::string& name) const { return (directory_ / name).string(); }
 
   std::filesystem::path directory_;
   std::string config_hash_, files_hash_;
+  transport::Group& group_;
+  transport::Placement placement_;
+  std::size_t process_;
 };
+
+/// Whether a directory holds any checkpoint; damaged ones count.
+bool has_checkpoints(const std::filesystem::path& directory);
 
 }  // namespace hearsay::train

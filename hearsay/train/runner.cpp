@@ -50,9 +50,11 @@ Runner::Runner(const Config& config, fs::path out, Observer& observer,
       out_(std::move(out)),
       observer_(observer),
       simulation_(std::make_unique<Simulation>(
-          CheckpointStore(out_ / "checkpoint", "").empty() ? config : without_init(config),
+          has_checkpoints(out_ / "checkpoint") ? without_init(config) : config,
           machine ? std::move(machine) : std::make_shared<Machine>(config))),
-      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_)),
+      group_(alone_, {.peers = simulation_->peers()}),
+      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_), group_,
+                   {.peers = simulation_->peers()}, 0),
       metrics_(out_ / "metrics.jsonl") {
   simulation_->state(state_);
   state_.scalar("metrics_bytes", metrics_bytes_);
@@ -76,7 +78,8 @@ void Runner::claim() {
 
 void Runner::restore() {
   std::vector<std::string> damaged;
-  const auto round = checkpoints_.restore_newest(state_, simulation_->kernels_for_state(), damaged);
+  const auto round = checkpoints_.restore_newest(
+      state_, simulation_->kernels_for_state(), [](std::uint64_t) {}, damaged);
   if (round) simulation_->restored();
   metrics_.cut(round ? metrics_bytes_ : 0);
   last_ = metrics_.last();

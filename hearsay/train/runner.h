@@ -8,6 +8,7 @@
 #include "hearsay/train/checkpoint.h"
 #include "hearsay/train/metrics_file.h"
 #include "hearsay/train/run.h"
+#include "hearsay/transport/alone.h"
 
 namespace hearsay::train {
 
@@ -57,6 +58,8 @@ class Runner {
   const std::filesystem::path out_;
   Observer& observer_;
   std::unique_ptr<Simulation> simulation_;
+  transport::Alone alone_;
+  transport::Group group_;
   CheckpointStore checkpoints_;
   MetricsFile metrics_;
   backend::StateList state_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -24,17 +23,6 @@ bool is_constant(const LearningRate& rate) {
     if (rate.at(epoch, kEpochs) != rate.at(0, kEpochs)) return false;
   }
   return true;
-}
-
-/// The mean over peers of what the objective can tell of each; empty where it cannot.
-std::optional<double> mean_of(std::span<const engine::Score> scores,
-                              std::optional<double> engine::Score::*figure) {
-  double sum = 0;
-  for (const engine::Score& score : scores) {
-    if (!(score.*figure)) return {};
-    sum += *(score.*figure) / static_cast<double>(scores.size());
-  }
-  return sum;
 }
 
 double distance(std::span<const float> a, std::span<const float> b) {
@@ -83,7 +71,7 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
   optimizer_ = make_optimizer(config.text("optimizer"), kernels_, n, layout().dim());
   rate_ = make_learning_rate(config.text("lr"));
   accounts_ = std::make_unique<Accounts>(Link(config.text("link"), n, seed), *schedule_,
-                                         rounds_per_epoch(), layout().dim());
+                                         rounds_per_epoch(), layout().dim(), 0, n);
   algorithm::check_fit(config.text("algorithm"),
                        {.graph_spec = config.text("graph"),
                         .graph = facts_,
@@ -284,48 +272,35 @@ std::vector<float> Simulation::average_model() const {
   return mean;
 }
 
+Traffic Simulation::traffic() const {
+  std::vector<PeerReport> reports;
+  for (std::size_t i = 0; i < peers(); ++i) reports.push_back(accounts_->report(i));
+  return total_traffic(reports, accounts_->run_report().global_bytes);
+}
+
 Metrics Simulation::evaluate() {
   check_finite();
-  const std::size_t n = peers();
-  const double count = static_cast<double>(n);
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const std::vector<float> average = average_model();
   const std::vector<engine::Score> scores = objective_->scores(algorithm_->point());
   const engine::Score of_average =
       objective_->evaluate(average, objective_->estimate_buffers(average));
+  const std::span<const double> push_sum = algorithm_->push_sum();
 
-  Metrics m;
-  m.round = round_;
-  m.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
-  m.lr = rate_->at(m.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
-  m.train_loss = accounts_->take_train_loss();
-  m.loss_of_average = of_average.loss;
-  m.accuracy_of_average = of_average.accuracy;
-  m.distance_of_average = of_average.distance_to_optimum;
-  m.validation_loss_of_average = of_average.validation_loss;
-  m.validation_accuracy_of_average = of_average.validation_accuracy;
-  for (std::size_t i = 0; i < n; ++i) {
-    m.loss += scores[i].loss / count;
-    m.divergence += distance(model(i), average) / count;
-    if (scores[i].accuracy) m.accuracy.push_back(*scores[i].accuracy);
+  std::vector<PeerReport> reports;
+  for (std::size_t i = 0; i < peers(); ++i) {
+    PeerReport& report = reports.emplace_back(accounts_->report(i));
+    report.score = scores[i];
+    report.divergence = distance(model(i), average);
+    if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
-  m.distance_to_optimum = mean_of(scores, &engine::Score::distance_to_optimum);
-  m.validation_loss = mean_of(scores, &engine::Score::validation_loss);
-  m.validation_accuracy_mean = mean_of(scores, &engine::Score::validation_accuracy);
-  if (!m.accuracy.empty()) {
-    m.accuracy_mean = std::accumulate(m.accuracy.begin(), m.accuracy.end(), 0.0) / count;
-    m.accuracy_min = *std::ranges::min_element(m.accuracy);
-    m.accuracy_max = *std::ranges::max_element(m.accuracy);
-  }
-  m.divergence_per_dim = m.divergence / static_cast<double>(layout().dim());
-  m.traffic = traffic();
-  m.mass_drift = accounts_->mass_drift();
-  if (const auto u = algorithm_->push_sum(); !u.empty()) {
-    m.push_sum_min = *std::ranges::min_element(u);
-    m.push_sum_max = *std::ranges::max_element(u);
-  }
-  if (const Link& link = accounts_->link(); link.simulated()) m.simulated_seconds = link.seconds();
-  return m;
+  RunReport run = accounts_->run_report();
+  run.round = round_;
+  run.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
+  run.lr = rate_->at(run.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
+  const Metrics metrics = assemble(reports, of_average, run);
+  accounts_->evaluated(metrics.train_loss);
+  return metrics;
 }
 
 void Simulation::state(backend::StateList& list) {

@@ -75,8 +75,8 @@ class Simulation {
   std::size_t threads() const { return machine_->pool().threads(); }
   std::size_t batch() const { return objective_->batch(); }
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
-  const Traffic& traffic() const { return accounts_->traffic(); }  ///< of settled rounds
-  std::string graph_sha256() const;                                ///< of the edges of one period
+  Traffic traffic() const;           ///< of settled rounds
+  std::string graph_sha256() const;  ///< of the edges of one period
 
   /// The model of one peer (z), copied out.
   std::vector<float> model(std::size_t peer) const;

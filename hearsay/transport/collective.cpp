@@ -25,18 +25,8 @@ std::span<std::uint8_t> room_of(std::span<float> values) {
 
 }  // namespace
 
-Group::Group(Transport& transport, const Placement& placement, Idle idle, std::uint32_t first)
-    : transport_(transport),
-      placement_(placement),
-      idle_(std::move(idle)),
-      seat_(transport.seat()),
-      next_round_(first) {
-  check_placement(placement_);
-  if (placement_.processes != seat_.processes) {
-    throw InvalidArgument(fmt::format("[transport] peers placed in {} processes; there are {}",
-                                      placement_.processes, seat_.processes));
-  }
-}
+Group::Group(Transport& transport, Idle idle, std::uint32_t first)
+    : transport_(transport), idle_(std::move(idle)), seat_(transport.seat()), next_round_(first) {}
 
 std::vector<Bytes> Group::gather(ByteView mine) {
   const Label label = next();
@@ -81,63 +71,72 @@ std::vector<Bytes> Group::all_gather(ByteView mine) {
   return all;
 }
 
-std::vector<double> Group::sum_slice(std::span<const float> rows) {
-  const std::size_t dim = dim_of(rows);
+Bytes Group::fetch(std::size_t process, ByteView mine) {
+  const Label label = next();
+  if (seat_.process == process && process == 0) return {mine.begin(), mine.end()};
+  if (seat_.process == process) {
+    send_or_fail(transport_, 0, label, {}, mine);
+    flush_or_fail(transport_, label, idle_);
+  }
+  if (seat_.process != 0) return {};
+  const Arrival arrival = receive_or_fail(transport_, label, idle_);
+  return {arrival.body.begin(), arrival.body.end()};
+}
+
+std::vector<double> Group::sum_slice(const Placement& placement, std::span<const float> rows) {
+  const std::size_t dim = dim_of(placement, rows);
   std::vector<double> slice, sums;
   for (std::size_t step = 0; step < steps(dim); ++step) {
-    sum_step(rows, step, sums);
+    sum_step(placement, rows, step, sums);
     slice.insert(slice.end(), sums.begin(), sums.end());
   }
   return slice;
 }
 
-void Group::mean_rows(std::span<float> rows) {
-  const std::size_t m = placement_.rows(seat_.process);
-  const std::size_t dim = dim_of(rows);
-  const double peers = static_cast<double>(placement_.peers);
+void Group::mean(const Placement& placement, std::span<const float> rows, std::span<float> mean) {
+  const std::size_t dim = dim_of(placement, rows);
+  assert(mean.size() == dim);
+  const double peers = static_cast<double>(placement.peers);
   std::vector<double> sums;
   Label label;
   for (std::size_t step = 0; step < steps(dim); ++step) {
-    sum_step(rows, step, sums);
-
-    // Everybody's means go straight into the first row, and from there into the others.
+    sum_step(placement, rows, step, sums);
     label = next();
-    const auto means = [&](std::size_t p) {
+    const auto slice = [&](std::size_t p) {
       const auto [begin, count] = columns(p, dim, step);
-      return rows.subspan(begin, count);
+      return mean.subspan(begin, count);
     };
     std::size_t awaited = 0;
     for (std::size_t p = 0; p < seat_.processes; ++p) {
-      if (p == seat_.process || means(p).empty()) continue;
-      transport_.expect(p, label, room_of(means(p)));
+      if (p == seat_.process || slice(p).empty()) continue;
+      transport_.expect(p, label, room_of(slice(p)));
       ++awaited;
     }
-    const std::span<float> mine = means(seat_.process);
+    const std::span<float> mine = slice(seat_.process);
     std::ranges::transform(sums, mine.begin(),
                            [&](double sum) { return static_cast<float>(sum / peers); });
     for (std::size_t p = 0; p < seat_.processes && !mine.empty(); ++p) {
       if (p != seat_.process) send_or_fail(transport_, p, label, {}, bytes_of(mine));
     }
     for (; awaited > 0; --awaited) receive_or_fail(transport_, label, idle_);
-    for (std::size_t p = 0; p < seat_.processes; ++p) {
-      const auto [begin, count] = columns(p, dim, step);
-      for (std::size_t i = 1; i < m; ++i) {
-        std::ranges::copy(means(p), rows.begin() + static_cast<std::ptrdiff_t>(i * dim + begin));
-      }
-    }
   }
   if (dim > 0) flush_or_fail(transport_, label, idle_);
 }
 
-std::size_t Group::dim_of(std::span<const float> rows) const {
-  const std::size_t m = placement_.rows(seat_.process);
-  assert(m > 0 && rows.size() % m == 0);
+std::size_t Group::dim_of(const Placement& placement, std::span<const float> rows) const {
+  check_placement(placement);
+  if (placement.processes != seat_.processes) {
+    throw InvalidArgument(fmt::format("[transport] peers placed in {} processes; there are {}",
+                                      placement.processes, seat_.processes));
+  }
+  const std::size_t m = placement.rows(seat_.process);
+  assert(rows.size() % m == 0);
   return rows.size() / m;
 }
 
 std::size_t Group::column(std::size_t process, std::size_t dim) const {
-  assert(seat_.processes > 0);
-  return process * dim / seat_.processes;
+  if (process == seat_.processes) return dim;
+  return process * dim / seat_.processes / kBlock * kBlock;
 }
 
 Group::Columns Group::columns(std::size_t process, std::size_t dim, std::size_t step) const {
@@ -147,25 +146,29 @@ Group::Columns Group::columns(std::size_t process, std::size_t dim, std::size_t 
 }
 
 std::size_t Group::steps(std::size_t dim) const {
-  const std::size_t longest = (dim + seat_.processes - 1) / seat_.processes;
+  std::size_t longest = 0;
+  for (std::size_t p = 0; p < seat_.processes; ++p) {
+    longest = std::max(longest, column(p + 1, dim) - column(p, dim));
+  }
   return (longest + kStepColumns - 1) / kStepColumns;
 }
 
-void Group::sum_step(std::span<const float> rows, std::size_t step, std::vector<double>& sums) {
+void Group::sum_step(const Placement& placement, std::span<const float> rows, std::size_t step,
+                     std::vector<double>& sums) {
   const Label label = next();
   const std::size_t me = seat_.process;
-  const std::size_t m = placement_.rows(me);
-  const std::size_t dim = dim_of(rows);
+  const std::size_t m = placement.rows(me);
+  const std::size_t dim = dim_of(placement, rows);
   const auto [begin, count] = columns(me, dim, step);
 
-  foreign_.resize((placement_.peers - m) * count);
+  foreign_.resize((placement.peers - m) * count);
   const auto foreign = [&, n = count](std::size_t peer) {
-    const std::size_t row = peer < placement_.first(me) ? peer : peer - m;
+    const std::size_t row = peer < placement.first(me) ? peer : peer - m;
     return std::span(foreign_).subspan(row * n, n);
   };
   std::size_t awaited = 0;
-  for (std::size_t peer = 0; peer < placement_.peers && count > 0; ++peer) {
-    const std::size_t owner = placement_.owner(peer);
+  for (std::size_t peer = 0; peer < placement.peers && count > 0; ++peer) {
+    const std::size_t owner = placement.owner(peer);
     if (owner == me) continue;
     transport_.expect(owner, label, room_of(foreign(peer)));
     ++awaited;
@@ -181,10 +184,10 @@ void Group::sum_step(std::span<const float> rows, std::size_t step, std::vector<
   for (; awaited > 0; --awaited) receive_or_fail(transport_, label, idle_);
 
   sums.assign(count, 0.0);
-  for (std::size_t peer = 0; peer < placement_.peers; ++peer) {
+  for (std::size_t peer = 0; peer < placement.peers; ++peer) {
     const std::span<const float> row =
-        placement_.owner(peer) == me
-            ? rows.subspan((peer - placement_.first(me)) * dim + begin, count)
+        placement.owner(peer) == me
+            ? rows.subspan((peer - placement.first(me)) * dim + begin, count)
             : std::span<const float>(foreign(peer));
     for (std::size_t k = 0; k < row.size(); ++k) sums[k] += static_cast<double>(row[k]);
   }

@@ -21,8 +21,10 @@ namespace hearsay::transport {
 class Group {
  public:
   /// The transport must outlive the group, which alone uses its control lane, from round `first`
-  /// on. Throws InvalidArgument if the placement is for another number of processes.
-  Group(Transport& transport, const Placement& placement, Idle idle = {}, std::uint32_t first = 0);
+  /// on.
+  explicit Group(Transport& transport, Idle idle = {}, std::uint32_t first = 0);
+
+  const Seat& seat() const { return seat_; }
 
   /// What every process gave, in the order of processes; elsewhere than in process 0 nothing.
   std::vector<Bytes> gather(ByteView mine);
@@ -33,16 +35,22 @@ class Group {
   /// What every process gave, everywhere. For small things: all of it goes through process 0.
   std::vector<Bytes> all_gather(ByteView mine);
 
-  /// Of d columns, this process adds up those from first_column(d) on: its slice.
+  /// What that process gave, in process 0; elsewhere nothing. The others give nothing.
+  Bytes fetch(std::size_t process, ByteView mine);
+
+  /// Sums over all n peers, of columns of m x d floats a process: the rows of its peers, as the
+  /// placement says (which throws InvalidArgument if it is for another number of processes).
+  ///
+  /// Of d columns each process adds up a slice, from first_column(d) on, a multiple of kBlock.
+  static constexpr std::size_t kBlock = 4096;
   std::size_t first_column(std::size_t dim) const { return column(seat_.process, dim); }
 
-  /// The sums over all n peers of this process's slice of columns. `rows`: m x d, those of its
-  /// peers. A process sends (N-1)/N of its rows.
-  std::vector<double> sum_slice(std::span<const float> rows);
+  /// The sums of this process's slice. A process sends (N-1)/N of its rows.
+  std::vector<double> sum_slice(const Placement& placement, std::span<const float> rows);
 
-  /// Every row becomes float(sum over all n peers / n). `rows` as above. A process sends (N-1)/N of
-  /// its rows, and the means of its slice to all others.
-  void mean_rows(std::span<float> rows);
+  /// mean[k] = float(sum over all n peers / n) for all d columns; `mean` may be the first of
+  /// `rows`. A process sends (N-1)/N of its rows, and the means of its slice to all others.
+  void mean(const Placement& placement, std::span<const float> rows, std::span<float> mean);
 
  private:
   /// Columns that are summed in one step.
@@ -50,17 +58,17 @@ class Group {
     std::size_t begin = 0, count = 0;
   };
 
-  std::size_t dim_of(std::span<const float> rows) const;
+  std::size_t dim_of(const Placement& placement, std::span<const float> rows) const;
   std::size_t column(std::size_t process, std::size_t dim) const;
   Columns columns(std::size_t process, std::size_t dim, std::size_t step) const;
   std::size_t steps(std::size_t dim) const;
   Label next() { return {Lane::kControl, next_round_++}; }
 
   /// sums[k] = over all peers, of column columns(this process, d, step).begin + k.
-  void sum_step(std::span<const float> rows, std::size_t step, std::vector<double>& sums);
+  void sum_step(const Placement& placement, std::span<const float> rows, std::size_t step,
+                std::vector<double>& sums);
 
   Transport& transport_;
-  const Placement placement_;
   const Idle idle_;
   const Seat seat_;
   std::uint32_t next_round_;

@@ -87,8 +87,9 @@ TEST_F(RunDirectory, IsNotResumedWithOtherSettingsThanItsCheckpoints) {
 /// Overwrite each checkpoint's middle byte. Returns how many there are.
 std::size_t damage_checkpoints(const fs::path& run, std::size_t most) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(run / "checkpoint"))
-    files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(run / "checkpoint")) {
+    if (entry.path().extension() == ".ckpt") files.push_back(entry.path());
+  }
   std::sort(files.rbegin(), files.rend());
   for (std::size_t i = 0; i < std::min(most, files.size()); ++i) {
     std::string bytes = train::read_text(files[i]);

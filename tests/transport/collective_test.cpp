@@ -48,7 +48,7 @@ void with_groups(const World& world, auto body) {
     for (const std::size_t peers : {count, count + 1, 3 * count - 1}) {
       SCOPED_TRACE(peers);
       const Placement placement{peers, count};
-      Group group(process.transport, placement, {}, first += 1000);
+      Group group(process.transport, {}, first += 1000);
       body(process, placement, group);
     }
   });
@@ -89,7 +89,8 @@ constexpr std::size_t kDims[] = {1, 2, 7, 1000, 350'003};
 TEST_P(Collectives, SumsOfASliceHaveTheBitsOfOneProcess) {
   with_groups(GetParam(), [](const Process& process, const Placement& placement, Group& group) {
     for (const std::size_t dim : kDims) {
-      const std::vector<double> slice = group.sum_slice(rows_of(placement, process.me(), dim));
+      const std::vector<double> slice =
+          group.sum_slice(placement, rows_of(placement, process.me(), dim));
       const std::vector<double> sums = sums_of(placement.peers, dim);
       const std::size_t first = group.first_column(dim);
       ASSERT_LE(first + slice.size(), dim);
@@ -110,15 +111,26 @@ TEST_P(Collectives, MeansHaveTheBitsOfOneProcess) {
   with_groups(GetParam(), [](const Process& process, const Placement& placement, Group& group) {
     for (const std::size_t dim : kDims) {
       std::vector<float> rows = rows_of(placement, process.me(), dim);
-      group.mean_rows(rows);
+      std::vector<float> apart(dim);
+      group.mean(placement, rows, apart);
+      EXPECT_EQ(rows, rows_of(placement, process.me(), dim));
+      group.mean(placement, rows, std::span(rows).first(dim));
       const std::vector<double> sums = sums_of(placement.peers, dim);
       std::vector<float> mean(dim);
       for (std::size_t k = 0; k < dim; ++k) {
         mean[k] = static_cast<float>(sums[k] / static_cast<double>(placement.peers));
       }
-      for (std::size_t i = 0; i < placement.rows(process.me()); ++i) {
-        EXPECT_TRUE(std::ranges::equal(std::span(rows).subspan(i * dim, dim), mean));
-      }
+      EXPECT_EQ(apart, mean);
+      EXPECT_TRUE(std::ranges::equal(std::span(rows).first(dim), mean));
+    }
+  });
+}
+
+TEST_P(Collectives, FetchBringsWhatOneProcessGaveToProcessZero) {
+  with_groups(GetParam(), [](const Process& process, const Placement&, Group& group) {
+    for (std::size_t from = 0; from < process.count(); ++from) {
+      const Bytes mine = process.me() == from ? greeting_of(from) : Bytes{};
+      EXPECT_EQ(group.fetch(from, mine), process.me() == 0 ? greeting_of(from) : Bytes{});
     }
   });
 }
@@ -126,8 +138,9 @@ TEST_P(Collectives, MeansHaveTheBitsOfOneProcess) {
 TEST_P(Collectives, WantThePlacementOfTheirTransport) {
   GetParam().run([](const Process& process) {
     const std::size_t count = process.count();
-    EXPECT_THROW(Group(process.transport, {count + 1, count + 1}), InvalidArgument);
-    EXPECT_THROW(Group(process.transport, {count - 1, count}), InvalidArgument);
+    Group group(process.transport, {}, process.round);
+    EXPECT_THROW(group.sum_slice({count + 1, count + 1}, {}), InvalidArgument);
+    EXPECT_THROW(group.sum_slice({count - 1, count}, {}), InvalidArgument);
   });
 }
 

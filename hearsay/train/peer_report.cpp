@@ -1,0 +1,139 @@
+#include "hearsay/train/peer_report.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::train {
+
+namespace {
+
+/// visitor(member) for all of a report, in the order of its bytes: writing and reading cannot
+/// differ.
+template <class R, class Visitor>
+void for_each_figure(R& report, const Visitor& visitor) {
+  visitor(report.score.loss);
+  visitor(report.score.accuracy);
+  visitor(report.score.validation_loss);
+  visitor(report.score.validation_accuracy);
+  visitor(report.score.distance_to_optimum);
+  visitor(report.divergence);
+  visitor(report.push_sum);
+  visitor(report.loss_sum);
+  visitor(report.traffic.messages);
+  visitor(report.traffic.edge_rounds);
+  visitor(report.traffic.bytes);
+  visitor(report.traffic.paper_bytes);
+}
+
+struct Writer {
+  Bytes& out;
+
+  template <class T>
+  void operator()(T value) const {
+    hearsay::append(out, value);
+  }
+  void operator()(const std::optional<double>& value) const {
+    hearsay::append(out, std::uint8_t{value.has_value()});
+    hearsay::append(out, value.value_or(0));
+  }
+};
+
+struct Reader {
+  ByteReader& in;
+
+  template <class T>
+  void operator()(T& value) const {
+    value = in.read<T>();
+  }
+  void operator()(std::optional<double>& value) const {
+    const auto present = in.read<std::uint8_t>();
+    const auto number = in.read<double>();
+    if (present > 1) {
+      throw CorruptData(fmt::format("[{}] has {} where 0 or 1 belongs", in.what(), present));
+    }
+    if (present == 1) value = number;
+  }
+};
+
+/// The mean over peers of what the objective can tell of each; empty where it cannot.
+std::optional<double> mean_of(std::span<const PeerReport> peers,
+                              std::optional<double> engine::Score::*figure) {
+  double sum = 0;
+  for (const PeerReport& peer : peers) {
+    if (!(peer.score.*figure)) return {};
+    sum += *(peer.score.*figure) / static_cast<double>(peers.size());
+  }
+  return sum;
+}
+
+double train_loss(std::span<const PeerReport> peers, const RunReport& run) {
+  if (run.loss_rounds == 0) return run.last_train_loss;
+  double sum = 0;
+  for (const PeerReport& peer : peers) sum += peer.loss_sum;
+  return sum / (static_cast<double>(peers.size()) * static_cast<double>(run.loss_rounds));
+}
+
+}  // namespace
+
+void append(Bytes& out, const PeerReport& report) { for_each_figure(report, Writer{out}); }
+
+PeerReport read_peer_report(ByteReader& in) {
+  PeerReport report;
+  for_each_figure(report, Reader{in});
+  return report;
+}
+
+Metrics assemble(std::span<const PeerReport> peers, const engine::Score& of_average,
+                 const RunReport& run) {
+  const double count = static_cast<double>(peers.size());
+  Metrics m;
+  m.round = run.round;
+  m.epoch = run.epoch;
+  m.lr = run.lr;
+  m.train_loss = train_loss(peers, run);
+  m.loss_of_average = of_average.loss;
+  m.accuracy_of_average = of_average.accuracy;
+  m.distance_of_average = of_average.distance_to_optimum;
+  m.validation_loss_of_average = of_average.validation_loss;
+  m.validation_accuracy_of_average = of_average.validation_accuracy;
+  for (const PeerReport& peer : peers) {
+    m.loss += peer.score.loss / count;
+    m.divergence += peer.divergence / count;
+    if (peer.score.accuracy) m.accuracy.push_back(*peer.score.accuracy);
+  }
+  m.distance_to_optimum = mean_of(peers, &engine::Score::distance_to_optimum);
+  m.validation_loss = mean_of(peers, &engine::Score::validation_loss);
+  m.validation_accuracy_mean = mean_of(peers, &engine::Score::validation_accuracy);
+  if (!m.accuracy.empty()) {
+    m.accuracy_mean = std::accumulate(m.accuracy.begin(), m.accuracy.end(), 0.0) / count;
+    m.accuracy_min = *std::ranges::min_element(m.accuracy);
+    m.accuracy_max = *std::ranges::max_element(m.accuracy);
+  }
+  m.divergence_per_dim = m.divergence / static_cast<double>(run.dim);
+  m.traffic = total_traffic(peers, run.global_bytes);
+  m.mass_drift = run.mass_drift;
+  if (!peers.empty()) {
+    m.push_sum_min = std::ranges::min_element(peers, {}, &PeerReport::push_sum)->push_sum;
+    m.push_sum_max = std::ranges::max_element(peers, {}, &PeerReport::push_sum)->push_sum;
+  }
+  m.simulated_seconds = run.simulated_seconds;
+  return m;
+}
+
+Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_bytes) {
+  Traffic total;
+  for (const PeerReport& peer : peers) {
+    total.messages += peer.traffic.messages;
+    total.edge_rounds += peer.traffic.edge_rounds;
+    total.bytes += peer.traffic.bytes;
+    total.paper_bytes += peer.traffic.paper_bytes;
+  }
+  total.global_bytes = global_bytes;
+  return total;
+}
+
+}  // namespace hearsay::train

@@ -1,0 +1,152 @@
+#include "hearsay/train/accounts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "hearsay/compress/message.h"
+#include "hearsay/core/error.h"
+
+namespace hearsay::train {
+namespace {
+
+constexpr std::size_t kPeers = 5;
+constexpr std::size_t kDim = 7;
+
+/// Two rounds of a star of five, told of its peers `first` to first + rows - 1: peer 0 sends to the
+/// others and they to it; codes are 10 + i bytes long, and 100 in a second vector.
+class Star {
+ public:
+  Star(std::size_t first, std::size_t rows)
+      : first_(first),
+        rows_(rows),
+        accounts_(Link("none", kPeers, 1), *schedule_, 4, kDim, first, rows) {}
+
+  Accounts& operator*() { return accounts_; }
+  Accounts* operator->() { return &accounts_; }
+
+  void round(std::uint64_t round) {
+    std::vector<double> losses;
+    std::vector<std::uint64_t> lengths;
+    for (std::size_t i = first_; i < first_ + rows_; ++i) {
+      losses.push_back(static_cast<double>(1 + i) / static_cast<double>(3 + round));
+      lengths.push_back(10 + i);
+    }
+    accounts_.gradient(round, losses);
+    algorithm::Lengths one, two;
+    one.bytes = lengths;
+    one.paper_bytes = 8;
+    two.fixed_bytes = 100;
+    two.paper_bytes = 80;
+    accounts_.emitted(std::vector{one, two});
+    accounts_.gossip(round, false);
+    accounts_.global();
+  }
+
+ private:
+  std::size_t first_, rows_;
+  std::unique_ptr<graph::Schedule> schedule_ = graph::make_schedule("star", {.peers = kPeers});
+  Accounts accounts_;
+};
+
+std::string failure_of(const Accounts& accounts) {
+  try {
+    accounts.check();
+  } catch (const RunFailed& error) {
+    return error.what();
+  }
+  return "no failure";
+}
+
+Bytes bytes_of(const PeerReport& report) {
+  Bytes bytes;
+  append(bytes, report);
+  return bytes;
+}
+
+TEST(Accounts, CountWhatEachPeerSends) {
+  Star star(0, kPeers);
+  star.round(0);
+  star.round(1);
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    const std::uint64_t edges = i == 0 ? 4 : 1;
+    const Traffic traffic = star->report(i).traffic;
+    EXPECT_EQ(traffic.edge_rounds, 2 * edges) << i;
+    EXPECT_EQ(traffic.messages, 2 * 2 * edges) << i;
+    EXPECT_EQ(traffic.bytes, 2 * edges * (2 * compress::kHeaderBytes + 10 + i + 100)) << i;
+    EXPECT_EQ(traffic.paper_bytes, 2 * edges * 88) << i;
+    EXPECT_EQ(traffic.global_bytes, 0u) << i;
+  }
+  EXPECT_EQ(star->run_report().global_bytes, 2 * 2 * (kPeers - 1) * 4 * kDim);
+}
+
+TEST(Accounts, OfSomePeersAreTheirsAmongThoseOfAll) {
+  Star all(0, kPeers), some(1, 3);
+  for (std::uint64_t round : {0, 1, 2}) {
+    all.round(round);
+    some.round(round);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(bytes_of(some->report(i)), bytes_of(all->report(1 + i))) << i;
+  }
+  EXPECT_EQ(some->run_report().global_bytes, all->run_report().global_bytes);
+  EXPECT_EQ(some->run_report().loss_rounds, 3u);
+}
+
+TEST(Accounts, LossesAreAddedUpFromOneEvaluationToTheNext) {
+  Star star(1, 2);
+  star.round(0);
+  star.round(1);
+  EXPECT_EQ(star->report(1).loss_sum, 3.0 / 3.0 + 3.0 / 4.0);
+  EXPECT_EQ(star->run_report().loss_rounds, 2u);
+  star->evaluated(0.5);
+  EXPECT_EQ(star->report(1).loss_sum, 0);
+  EXPECT_EQ(star->run_report().loss_rounds, 0u);
+  EXPECT_EQ(star->run_report().last_train_loss, 0.5);
+  EXPECT_EQ(star->report(1).traffic.edge_rounds, 2u) << "traffic is of the whole run";
+  star.round(2);
+  EXPECT_EQ(star->report(0).loss_sum, 2.0 / 5.0);
+}
+
+TEST(Accounts, NameThePeerByItsNumberInTheRun) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Star of_loss(2, 2), of_step(2, 2), of_model(2, 2);
+  of_loss->gradient(7, std::vector{1.0, nan});
+  EXPECT_EQ(failure_of(*of_loss),
+            "[train] the loss of peer 3 is nan in round 7; lower --lr or the averaging rate eta");
+  of_step->step(8, std::vector{nan, 1.0});
+  EXPECT_EQ(failure_of(*of_step),
+            "[train] the step of peer 2 is not finite in round 8; lower --lr or the averaging rate "
+            "eta");
+  of_model->models(16, std::vector{1.0, nan});
+  EXPECT_EQ(failure_of(*of_model),
+            "[train] the model of peer 3 is not finite in round 16; lower --lr or the averaging "
+            "rate eta");
+}
+
+TEST(Accounts, AddNothingAfterTheFirstFailure) {
+  Star star(0, kPeers);
+  star.round(0);
+  const Bytes before = bytes_of(star->report(0));
+  star->step(1, std::vector<double>(kPeers, std::numeric_limits<double>::infinity()));
+  star.round(1);
+  EXPECT_EQ(bytes_of(star->report(0)), before);
+  EXPECT_EQ(star->run_report().loss_rounds, 1u);
+}
+
+TEST(Accounts, HoldClocksInTheirStateOnlyIfLinksAreSimulated) {
+  const auto schedule = graph::make_schedule("star", {.peers = kPeers});
+  const auto holds_clocks = [&](const char* link) {
+    Accounts accounts(Link(link, kPeers, 1), *schedule, 4, kDim, 0, kPeers);
+    backend::StateList list;
+    accounts.state(list);
+    return std::ranges::find(list.items(), "link_clock", &backend::StateList::Item::name) !=
+           list.items().end();
+  };
+  EXPECT_FALSE(holds_clocks("none"));
+  EXPECT_TRUE(holds_clocks("latency=1"));
+}
+
+}  // namespace
+}  // namespace hearsay::train

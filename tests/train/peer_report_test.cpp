@@ -1,0 +1,126 @@
+#include "hearsay/train/peer_report.h"
+
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+
+namespace hearsay::train {
+namespace {
+
+/// Differs in every figure from that of any other `i`; even ones have no validation figures.
+PeerReport report_of(std::size_t i) {
+  const double x = static_cast<double>(1 + i);
+  PeerReport report;
+  report.score.loss = 0.1 * x;
+  report.score.accuracy = 10 * x;
+  report.score.distance_to_optimum = 1 / x;
+  if (i % 2 == 1) report.score.validation_loss = 0.3 * x;
+  if (i % 2 == 1) report.score.validation_accuracy = 7 * x;
+  report.divergence = 0.7 * x;
+  report.push_sum = 1.1 - 0.1 * x;
+  report.loss_sum = 0.2 * x;
+  report.traffic = {.messages = i, .edge_rounds = 10 * i, .bytes = 100 * i, .paper_bytes = 50 * i};
+  return report;
+}
+
+Bytes bytes_of(const PeerReport& report) {
+  Bytes bytes;
+  append(bytes, report);
+  return bytes;
+}
+
+TEST(PeerReport, ComesBackFromItsBytes) {
+  Bytes bytes;
+  for (std::size_t i : {0, 1, 2}) append(bytes, report_of(i));
+  ByteReader reader(bytes, "reports");
+  for (std::size_t i : {0, 1, 2}) {
+    const PeerReport back = read_peer_report(reader), expected = report_of(i);
+    EXPECT_EQ(back.score.loss, expected.score.loss);
+    EXPECT_EQ(back.score.accuracy, expected.score.accuracy);
+    EXPECT_EQ(back.score.validation_loss, expected.score.validation_loss);
+    EXPECT_EQ(back.score.validation_accuracy, expected.score.validation_accuracy);
+    EXPECT_EQ(back.score.distance_to_optimum, expected.score.distance_to_optimum);
+    EXPECT_EQ(back.divergence, expected.divergence);
+    EXPECT_EQ(back.push_sum, expected.push_sum);
+    EXPECT_EQ(back.loss_sum, expected.loss_sum);
+    EXPECT_EQ(back.traffic.messages, expected.traffic.messages);
+    EXPECT_EQ(back.traffic.edge_rounds, expected.traffic.edge_rounds);
+    EXPECT_EQ(back.traffic.bytes, expected.traffic.bytes);
+    EXPECT_EQ(back.traffic.paper_bytes, expected.traffic.paper_bytes);
+  }
+  EXPECT_EQ(reader.left(), 0u);
+}
+
+TEST(PeerReport, RefusesForeignBytes) {
+  const Bytes whole = bytes_of(report_of(1));
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    ByteReader reader(ByteView(whole).first(length), "reports");
+    EXPECT_THROW(read_peer_report(reader), CorruptData) << length;
+  }
+  Bytes foreign = whole;
+  foreign[8] = 2;  // whether there is an accuracy
+  ByteReader reader(foreign, "reports");
+  EXPECT_THROW(read_peer_report(reader), CorruptData);
+}
+
+TEST(Assemble, TakesMeansAndExtremesOverPeers) {
+  const std::vector<PeerReport> peers{report_of(0), report_of(1), report_of(2), report_of(3)};
+  engine::Score of_average;
+  of_average.loss = 9;
+  of_average.accuracy = 99;
+  of_average.distance_to_optimum = 0.5;
+  const Metrics m = assemble(peers, of_average,
+                             {.round = 12,
+                              .epoch = 1.5,
+                              .lr = 0.01,
+                              .dim = 4,
+                              .loss_rounds = 5,
+                              .last_train_loss = 77,
+                              .mass_drift = 1e-7,
+                              .global_bytes = 1234,
+                              .simulated_seconds = 2.5});
+  EXPECT_EQ(m.round, 12u);
+  EXPECT_EQ(m.epoch, 1.5);
+  EXPECT_EQ(m.lr, 0.01);
+  EXPECT_DOUBLE_EQ(m.train_loss, 0.2 * (1 + 2 + 3 + 4) / (4 * 5));
+  EXPECT_DOUBLE_EQ(m.loss, 0.25);
+  EXPECT_EQ(m.loss_of_average, 9);
+  EXPECT_EQ(m.accuracy, (std::vector<double>{10, 20, 30, 40}));
+  EXPECT_EQ(m.accuracy_mean, 25);
+  EXPECT_EQ(m.accuracy_min, 10);
+  EXPECT_EQ(m.accuracy_max, 40);
+  EXPECT_EQ(m.accuracy_of_average, 99);
+  EXPECT_FALSE(m.validation_loss) << "not all peers have it";
+  EXPECT_FALSE(m.validation_accuracy_mean);
+  EXPECT_DOUBLE_EQ(m.distance_to_optimum.value(), (1 + 1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 4);
+  EXPECT_EQ(m.distance_of_average, 0.5);
+  EXPECT_DOUBLE_EQ(m.divergence, 0.7 * 2.5);
+  EXPECT_EQ(m.divergence_per_dim, m.divergence / 4);
+  EXPECT_EQ(m.traffic.messages, 6u);
+  EXPECT_EQ(m.traffic.edge_rounds, 60u);
+  EXPECT_EQ(m.traffic.bytes, 600u);
+  EXPECT_EQ(m.traffic.paper_bytes, 300u);
+  EXPECT_EQ(m.traffic.global_bytes, 1234u);
+  EXPECT_EQ(m.mass_drift, 1e-7);
+  EXPECT_EQ(m.push_sum_min, report_of(3).push_sum);
+  EXPECT_EQ(m.push_sum_max, report_of(0).push_sum);
+  EXPECT_EQ(m.simulated_seconds, 2.5);
+}
+
+TEST(Assemble, KeepsTheLastTrainLossIfNoRoundTookAGradient) {
+  const std::vector<PeerReport> peers(3);
+  EXPECT_EQ(assemble(peers, {}, {.loss_rounds = 0, .last_train_loss = 0.75}).train_loss, 0.75);
+}
+
+TEST(Assemble, LeavesEmptyWhatNobodyHas) {
+  const std::vector<PeerReport> peers(3);
+  const Metrics m = assemble(peers, {}, {});
+  EXPECT_TRUE(m.accuracy.empty());
+  EXPECT_FALSE(m.accuracy_mean || m.accuracy_min || m.accuracy_max || m.accuracy_of_average);
+  EXPECT_FALSE(m.distance_to_optimum || m.simulated_seconds);
+  EXPECT_EQ(m.push_sum_min, 1) << "without push-sum";
+  EXPECT_EQ(m.push_sum_max, 1);
+}
+
+}  // namespace
+}  // namespace hearsay::train
