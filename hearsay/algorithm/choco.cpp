@@ -27,8 +27,10 @@ class DifferenceGossip : public Model {
  public:
   DifferenceGossip(const Bank& bank, double eta) : Model(bank), hats_(bank), eta_(eta) {}
 
+  void meet(std::span<const std::uint32_t> senders) override { hats_.meet(senders); }
+
   Plan plan(const Round& round) override {
-    if (round.phase != phase_) this->kernels_.fill(0.0f, hats_.block());
+    if (round.phase != phase_) hats_.reset();
     phase_ = round.phase;
     return Model::plan(round);
   }

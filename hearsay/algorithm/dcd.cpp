@@ -1,5 +1,5 @@
 /// DCD-PSGD and ECD-PSGD (Tang, Gan, Zhang, Zhang, Liu 2018). W symmetric and static; hats start at
-/// the common x0; need mild compression (see check_fit).
+/// their peers' first models; need mild compression (see check_fit).
 ///
 /// dcd: the model is the own hat.
 ///   half_i = sum_j W_ij hat_j - lr d_i,   q_i = C[half_i - hat_i],   hat_j += q_j
@@ -25,6 +25,10 @@ class HatMethod : public Base {
   void start() override {
     kernels_.copy(x_, hats_.block());
     kernels_.copy(x_, mixed_);
+  }
+
+  void meet(std::span<const std::uint32_t> senders) override {
+    hats_.meet(senders, bank_.start_of);
   }
 
   void state(backend::StateList& list) override {
@@ -82,10 +86,7 @@ class Ecd : public HatMethod {
     bank_.compressor.compress(scratch_, round_.index, outbox.payloads.emplace_back());
   }
   void mix(const Exchange& exchange) override {
-    const float share = 2.0f / static_cast<float>(round_.index + 1);
-    kernels_.copy(hats_.block(), scratch_);
-    kernels_.accumulate(-1.0f, exchange.vectors[0], scratch_);
-    kernels_.axpy(-share, scratch_, hats_.block());  // hat - (2/t) (hat - q)
+    hats_.blend(2.0f / static_cast<float>(round_.index + 1), exchange, scratch_);
     mix_hats(exchange);
   }
 };

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cassert>
+#include <functional>
+#include <span>
+#include <vector>
 
 #include "hearsay/algorithm/bank.h"
 #include "hearsay/backend/state.h"
@@ -11,15 +15,36 @@ namespace hearsay::algorithm {
 /// knows of peer j, and peer j itself follows the same decoded bytes, so all copies stay equal.
 /// Every message must arrive: a lost one leaves the copies of hat_j apart for good.
 ///
-/// One hat a peer of the bank: the bank must hold all n peers, since copies of what peers elsewhere
-/// sent are not kept here.
+/// One hat a peer of the bank, and one a peer elsewhere that sends to it: a guest, which goes
+/// through the same calls as its owner's hat and equals it bit for bit.
 class Hats {
  public:
   explicit Hats(const Bank& bank)
       : kernels_(bank.kernels),
         compressor_(bank.compressor),
-        hats_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {
-    assert(bank.rows == bank.peers);
+        hats_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {}
+
+  /// Guests become these peers' hats (ascending). If they are others than before, all begin anew:
+  /// with what `start` sets them to, or at 0 if it is empty.
+  void meet(std::span<const std::uint32_t> senders,
+            const std::function<void(std::uint32_t peer, std::span<float> hat)>& start = {}) {
+    if (std::ranges::equal(senders, guests_.peers)) return;
+    guests_ = {.peers = {senders.begin(), senders.end()}, .rows = {}};
+    if (senders.empty()) return;
+    const std::size_t dim = hats_.block().dim;
+    guests_.rows = kernels_.allocate(senders.size(), dim);
+    if (!start) return;
+    std::vector<float> hat(dim);
+    for (std::size_t k = 0; k < senders.size(); ++k) {
+      start(senders[k], hat);
+      kernels_.upload(hat, guests_.rows, k);
+    }
+  }
+
+  /// All hats are 0.
+  void reset() {
+    kernels_.fill(0.0f, hats_);
+    if (!guests_.rows.empty()) kernels_.fill(0.0f, guests_.rows);
   }
 
   /// q = C[x - hat] goes out; `scratch` is overwritten.
@@ -32,24 +57,59 @@ class Hats {
 
   /// hat_j += q_j for every peer that sent.
   void follow(const Exchange& exchange) {
-    const std::span<const backend::VectorView> q = exchange.vectors[0];
-    kernels_.accumulate(1.0f, q.first(hats_.block().rows), hats_);
+    kernels_.accumulate(1.0f, own_of(exchange), hats_);
+    if (!guests_.rows.empty()) kernels_.accumulate(1.0f, foreign_of(exchange), guests_.rows);
+  }
+
+  /// hat_j -= share (hat_j - q_j) for every peer that sent; `scratch`, of one row a peer of the
+  /// bank, is overwritten.
+  void blend(float share, const Exchange& exchange, backend::Block scratch) {
+    blend_rows(share, own_of(exchange), hats_, scratch);
+    const std::span<const backend::VectorView> q = foreign_of(exchange);
+    for (std::size_t begin = 0; begin < q.size(); begin += scratch.rows) {
+      const std::size_t count = std::min(scratch.rows, q.size() - begin);
+      blend_rows(share, q.subspan(begin, count), part(guests_.rows, begin, count),
+                 part(scratch, 0, count));
+    }
   }
 
   /// x_i += sum_j a_ij hat_j - (own debits) hat_i.
   void mix_into(const Exchange& exchange, backend::Block x) {
     std::vector<backend::VectorView> views;
-    for (std::size_t i = 0; i < hats_.block().rows; ++i) views.push_back({hats_.row(i).data()});
+    for (const backend::Block& rows : {hats_.block(), guests_.rows.block()}) {
+      for (std::size_t i = 0; i < rows.rows; ++i) views.push_back({rows.row(i).data()});
+    }
     kernels_.mix(exchange.mixing(), views, x);
   }
 
   backend::Block block() const { return hats_; }
-  void state(backend::StateList& list) { list.per_peer("hats", hats_); }
+  void state(backend::StateList& list) { list.per_peer("hats", hats_, guests_); }
 
  private:
+  /// What came from peers of the bank, and from the guests'.
+  std::span<const backend::VectorView> own_of(const Exchange& exchange) const {
+    return std::span(exchange.vectors[0]).first(hats_.block().rows);
+  }
+  std::span<const backend::VectorView> foreign_of(const Exchange& exchange) const {
+    assert(exchange.vectors[0].size() == hats_.block().rows + guests_.peers.size());
+    return std::span(exchange.vectors[0]).subspan(hats_.block().rows);
+  }
+
+  void blend_rows(float share, std::span<const backend::VectorView> q, backend::Block hats,
+                  backend::Block scratch) {
+    kernels_.copy(hats, scratch);
+    kernels_.accumulate(-1.0f, q, scratch);
+    kernels_.axpy(-share, scratch, hats);
+  }
+
+  static backend::Block part(backend::Block rows, std::size_t begin, std::size_t count) {
+    return {rows.row(begin).data(), count, rows.dim};
+  }
+
   backend::Kernels& kernels_;
   BankCompressor& compressor_;
   backend::Array hats_;
+  backend::Guests guests_;
 };
 
 }  // namespace hearsay::algorithm

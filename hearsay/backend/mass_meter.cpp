@@ -4,7 +4,7 @@
 
 namespace hearsay::backend {
 
-void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x) {
+void LocalMassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x) {
   before_.resize(x.dim);
   kernels.sum_rows(x, before_);
   std::vector<VectorView> rows;
@@ -12,12 +12,12 @@ void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlo
   size_ = std::max(kernels.magnitude(rows, x.dim), kernels.magnitude(q.first(x.rows), x.dim));
 }
 
-void MassMeter::after(Kernels& kernels, ConstBlock x) {
+void LocalMassMeter::after(Kernels& kernels, ConstBlock x) {
   std::vector<double> now(x.dim);
   kernels.sum_rows(x, now);
   double change = 0;
   for (std::size_t k = 0; k < x.dim; ++k) change += std::abs(now[k] - before_[k]);
-  if (size_ > 0) drift_ = std::max(drift_, change / size_);
+  measured(change, size_);
   before_ = {};  // measured rounds are rare, and evaluations want the memory
 }
 

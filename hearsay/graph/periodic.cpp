@@ -32,6 +32,10 @@ class Periodic final : public Schedule {
     return period;
   }
 
+  void keep(std::size_t first, std::size_t rows) override {
+    for (Weights& matrix : matrices_) matrix = touching(matrix, first, rows);
+  }
+
   Change change() const override {
     if (matrices_.size() == 1) return Change::kNever;
     return clock_ == Clock::kRounds && every_ == 1 ? Change::kEveryRound : Change::kPhases;

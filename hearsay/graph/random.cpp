@@ -66,14 +66,14 @@ Weights draw(const Model& model, std::uint64_t index) {
 class Redrawn final : public Schedule {
  public:
   Redrawn(const Model& model, std::uint64_t every)
-      : model_(model), every_(every), current_(draw(model, 0)) {}
+      : model_(model), every_(every), rows_(model.peers), current_(draw(model, 0)) {}
 
   std::size_t peers() const override { return model_.peers; }
 
   const Weights& at(std::uint64_t round, std::uint64_t epoch) override {
     const std::uint64_t index = phase(round, epoch);
     if (index != index_) {
-      current_ = draw(model_, index);
+      current_ = touching(draw(model_, index), first_, rows_);
       index_ = index;
     }
     return current_;
@@ -83,8 +83,16 @@ class Redrawn final : public Schedule {
 
   std::vector<Weights> period() const override {
     std::vector<Weights> sample;
-    for (std::uint64_t index = 0; index < kSample; ++index) sample.push_back(draw(model_, index));
+    for (std::uint64_t index = 0; index < kSample; ++index) {
+      sample.push_back(touching(draw(model_, index), first_, rows_));
+    }
     return sample;
+  }
+
+  void keep(std::size_t first, std::size_t rows) override {
+    first_ = first;
+    rows_ = rows;
+    current_ = touching(current_, first_, rows_);
   }
 
   Change change() const override { return every_ == 1 ? Change::kEveryRound : Change::kPhases; }
@@ -92,6 +100,7 @@ class Redrawn final : public Schedule {
  private:
   Model model_;
   std::uint64_t every_;
+  std::size_t first_ = 0, rows_;  ///< of the peers whose edges are kept
   std::uint64_t index_ = 0;
   Weights current_;
 };

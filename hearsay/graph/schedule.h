@@ -32,6 +32,11 @@ class Schedule {
   /// round, the first few draws: facts are then of that sample.
   virtual std::vector<Weights> period() const = 0;
 
+  /// From now on `at` holds only the edges that touch the peers first .. first + rows - 1: `into`
+  /// and `out_of` of these are whole, of others not, and `self` is right for these alone. So may be
+  /// what `period` holds: facts are to be found before. At most one call.
+  virtual void keep(std::size_t first, std::size_t rows) = 0;
+
   bool is_static() const { return change() == Change::kNever; }
 
   enum class Change { kNever, kPhases, kEveryRound };

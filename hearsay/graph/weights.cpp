@@ -74,6 +74,19 @@ Weights::Weights(std::size_t peers, std::vector<Edge> edges) {
   tables_ = std::make_shared<const Tables>(std::move(tables));
 }
 
+Weights touching(const Weights& weights, std::size_t first, std::size_t rows) {
+  const auto is_kept = [&](std::size_t peer) { return peer - first < rows; };
+  if (rows == weights.peers()) return weights;
+  std::vector<Edge> edges;
+  for (std::size_t peer = first; peer < first + rows; ++peer) {
+    for (const Edge& edge : weights.into(peer)) edges.push_back(edge);
+    for (const Edge& edge : weights.out_of(peer)) {
+      if (!is_kept(edge.receiver)) edges.push_back(edge);
+    }
+  }
+  return {weights.peers(), std::move(edges)};
+}
+
 std::span<const Edge> Weights::into(std::size_t receiver) const {
   const std::size_t begin = tables_->receiver_begin[receiver];
   return std::span(tables_->by_receiver)

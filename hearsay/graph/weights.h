@@ -54,4 +54,9 @@ class Weights {
   std::shared_ptr<const Tables> tables_;  ///< truly shared: a period repeats a matrix many times
 };
 
+/// W with the edges alone that begin or end at one of the peers first .. first + rows - 1; its
+/// tables have entries for all peers, but edges only for these. W itself if all peers are asked
+/// for.
+Weights touching(const Weights& weights, std::size_t first, std::size_t rows);
+
 }  // namespace hearsay::graph

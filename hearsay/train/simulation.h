@@ -103,7 +103,7 @@ class Simulation {
   std::unique_ptr<LearningRate> rate_;
   std::unique_ptr<Accounts> accounts_;
   backend::Array gradient_;
-  backend::MassMeter meter_;
+  backend::LocalMassMeter meter_;
 
   std::uint64_t training_rounds_ = 0;
   std::uint64_t round_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -138,7 +139,7 @@ class World {
     return {block.data, block.data + block.size()};
   }
 
-  backend::MassMeter meter;
+  backend::LocalMassMeter meter;
   Plan last_plan;
 
  private:

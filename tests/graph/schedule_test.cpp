@@ -164,6 +164,31 @@ TEST_P(GraphContract, KeepsItsWeightsWithinAPhase) {
   }
 }
 
+TEST_P(GraphContract, HoldsAllEdgesOfThePeersItKeepsAndNoOthers) {
+  const auto whole = make(3), kept = make(3);
+  for (std::size_t s = 0; s < whole.size(); ++s) {
+    const std::size_t n = whole[s]->peers(), first = n / 3, rows = (n + 2) / 3;
+    const auto is_kept = [&](std::size_t peer) { return peer >= first && peer < first + rows; };
+    kept[s]->keep(first, rows);
+    EXPECT_EQ(kept[s]->peers(), n);
+    EXPECT_EQ(kept[s]->change(), whole[s]->change());
+    for (std::uint64_t round : {0, 1, 2, 5, 1, 12}) {
+      const Weights& all = whole[s]->at(round, round / 2);
+      const Weights& some = kept[s]->at(round, round / 2);
+      EXPECT_EQ(kept[s]->phase(round, round / 2), whole[s]->phase(round, round / 2));
+      for (std::size_t peer = first; peer < first + rows; ++peer) {
+        EXPECT_TRUE(std::ranges::equal(some.into(peer), all.into(peer)));
+        EXPECT_TRUE(std::ranges::equal(some.out_of(peer), all.out_of(peer)));
+        EXPECT_EQ(some.self(peer), all.self(peer));
+      }
+      const auto touching = std::ranges::count_if(all.edges(), [&](const Edge& edge) {
+        return is_kept(edge.sender) || is_kept(edge.receiver);
+      });
+      EXPECT_EQ(some.edge_count(), static_cast<std::size_t>(touching));
+    }
+  }
+}
+
 std::string case_name(const testing::TestParamInfo<Case>& info) {
   return letters_only(info.param.spec);
 }

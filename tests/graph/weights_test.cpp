@@ -28,6 +28,16 @@ TEST(Weights, KeepWhatASenderDoesNotSend) {
   EXPECT_EQ(weights.self(2), 0.75);
 }
 
+TEST(Weights, TouchingSomePeersHaveTheirEdgesAlone) {
+  const Weights weights(4, {{0, 1, 0.5}, {1, 0, 0.375}, {1, 2, 0.125}, {3, 2, 0.25}, {2, 0, 0.25}});
+  const Weights of_1 = touching(weights, 1, 1), all = touching(weights, 0, 4);
+  EXPECT_EQ(of_1.peers(), 4u);
+  EXPECT_EQ(std::vector(of_1.edges().begin(), of_1.edges().end()),
+            (std::vector<Edge>{{1, 0, 0.375}, {0, 1, 0.5}, {1, 2, 0.125}}));
+  EXPECT_EQ(of_1.self(1), 0.5);
+  EXPECT_EQ(all.edges().data(), weights.edges().data());  // shared, not copied
+}
+
 TEST(Weights, MultiplyLikeTheDenseMatrix) {
   const Weights weights(3, kEdges);
   const Matrix w = dense(weights);
