@@ -59,7 +59,7 @@ struct Remote {
   std::vector<float> amounts;  ///< of every edge from elsewhere: receivers, then senders ascending
 };
 
-/// Whether the message over an edge arrives.
+/// Whether the message over an edge arrives: both its ends ask, and are told the same.
 using Delivered = std::function<bool(const graph::Edge&)>;
 
 /// What the receivers of the bank whose first peer is `first` find in a round: the bank's own

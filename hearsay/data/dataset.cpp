@@ -1,5 +1,8 @@
 #include "hearsay/data/dataset.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "hearsay/core/registry.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/data/digits.h"
@@ -60,6 +63,43 @@ constexpr DatasetEntry kRegistry[] = {
 };
 
 }  // namespace
+
+Samples subset(const Samples& from, const std::vector<bool>& chosen) {
+  Samples some;
+  if (from.size() == 0) return some;
+  const auto count = static_cast<std::size_t>(std::ranges::count(chosen, true));
+  const auto copy = [&](const auto& entries, auto& to) {
+    const std::size_t of_one = entries.size() / from.size();
+    to.reserve(count * of_one);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (!chosen[i]) continue;
+      const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(i * of_one);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(of_one));
+    }
+  };
+  copy(from.pixels, some.pixels);
+  copy(from.values, some.values);
+  copy(from.labels, some.labels);
+  return some;
+}
+
+std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,
+                                            Samples validation) {
+  // Member by member: a copy of the whole would hold the training part once more.
+  return std::make_shared<const Dataset>(Dataset{.name = dataset.name,
+                                                 .channels = dataset.channels,
+                                                 .height = dataset.height,
+                                                 .width = dataset.width,
+                                                 .margin = dataset.margin,
+                                                 .classes = dataset.classes,
+                                                 .scale = dataset.scale,
+                                                 .mean = dataset.mean,
+                                                 .deviation = dataset.deviation,
+                                                 .train = std::move(train),
+                                                 .test = dataset.test,
+                                                 .validation = std::move(validation),
+                                                 .class_names = dataset.class_names});
+}
 
 std::span<const DatasetEntry> dataset_registry() { return kRegistry; }
 

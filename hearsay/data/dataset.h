@@ -25,6 +25,9 @@ struct Samples {
   }
 };
 
+/// The samples i with chosen[i], in their order.
+Samples subset(const Samples& from, const std::vector<bool>& chosen);
+
 /// A classification problem. Of an entry p of channel c a model sees
 /// (scale p - mean[c]) / deviation[c]; augment.h reads samples that way. Immutable once made, so it
 /// may be shared between threads and objectives.
@@ -48,6 +51,10 @@ struct Dataset {
   std::size_t stored_width() const { return width + 2 * margin; }
   std::size_t stored_features() const { return channels * stored_height() * stored_width(); }
 };
+
+/// The dataset with other training and validation samples.
+std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,
+                                            Samples validation);
 
 /// One row of the registry. `source` says who made the data and under which licence,
 /// `augmentation` what training images go through unless the user says otherwise.

@@ -18,6 +18,20 @@ std::vector<std::uint32_t> order_of_pass(std::uint64_t seed, std::uint32_t peer,
   return order;
 }
 
+std::vector<std::uint32_t> statistics_samples(std::uint64_t seed, const data::Partition& parts,
+                                              std::size_t batch) {
+  std::vector<std::uint32_t> samples;
+  samples.reserve(kStatisticsBatches * batch);
+  for (std::size_t k = 0; k < kStatisticsBatches; ++k) {
+    Random random(seed, Purpose::kShuffle, kStatisticsId, static_cast<std::uint32_t>(k));
+    for (std::size_t slot = 0; slot < batch; ++slot) {
+      const std::vector<std::uint32_t>& part = parts[(k * batch + slot) % parts.size()];
+      samples.push_back(part[random.below(part.size())]);
+    }
+  }
+  return samples;
+}
+
 Batches::Batches(std::uint64_t seed, std::size_t first, std::size_t rows, std::size_t samples,
                  std::size_t batch)
     : seed_(seed), first_(first), samples_(samples), batch_(batch), passes_(rows) {}

@@ -5,12 +5,25 @@
 #include <span>
 #include <vector>
 
+#include "hearsay/data/partition.h"
+
 namespace hearsay::engine {
 
 /// The order in which a peer reads its `samples` in a pass: a permutation of 0 .. samples - 1,
 /// drawn from the stream (seed, kShuffle, peer, pass).
 std::vector<std::uint32_t> order_of_pass(std::uint64_t seed, std::uint32_t peer, std::uint64_t pass,
                                          std::size_t samples);
+
+/// The running statistics of a model that no peer holds are estimated on this many batches, whose
+/// samples and augmentation are drawn from streams of this id, which no peer has.
+inline constexpr std::size_t kStatisticsBatches = 64;
+inline constexpr std::uint32_t kStatisticsId = ~std::uint32_t{0};
+
+/// The samples of these batches, one batch after the other. Every batch holds samples of all peers,
+/// so that skewed ones give the common statistics; those of batch k are drawn from the stream
+/// (seed, kShuffle, kStatisticsId, k).
+std::vector<std::uint32_t> statistics_samples(std::uint64_t seed, const data::Partition& parts,
+                                              std::size_t batch);
 
 /// Which samples each peer reads in which round.
 ///

@@ -95,18 +95,18 @@ Verdict judge(std::span<const float> row, std::size_t label) {
 
 class Classifier final : public Objective {
  public:
-  Classifier(std::shared_ptr<const data::Dataset> dataset, data::Partition parts,
-             model::Network network, std::unique_ptr<data::Augmentation> augmentation,
-             const ObjectiveContext& context)
-      : dataset_(std::move(dataset)),
-        parts_(std::move(parts)),
+  Classifier(data::Share share, model::Network network,
+             std::unique_ptr<data::Augmentation> augmentation, const ObjectiveContext& context)
+      : share_(std::move(share)),
+        dataset_(*share_.dataset),
         network_(std::move(network)),
         augmentation_(std::move(augmentation)),
         first_(context.first),
         rows_(context.rows),
         seed_(context.seed),
         pool_(context.pool),
-        batches_(context.seed, context.first, context.rows, parts_.front().size(), context.batch),
+        batches_(context.seed, context.first, context.rows, share_.parts.front().size(),
+                 context.batch),
         workers_(network_, context.batch) {
     if (const std::size_t dim = network_.buffers().dim(); dim > 0) {
       buffers_ = backend::Array(new float[rows_ * dim], rows_, dim, [](float* p) { delete[] p; });
@@ -154,19 +154,16 @@ class Classifier final : public Objective {
   }
 
   std::vector<float> estimate_buffers(std::span<const float> model) const override {
-    constexpr std::size_t kBatches = 64;
     std::vector<float> estimate(network_.buffers().dim());
     if (estimate.empty()) return estimate;
+    assert(share_.extra.size() == kStatisticsBatches * batch());
     network_.initialize_buffers(estimate);
     workers_.with_one([&](Worker& worker) {
-      for (std::size_t k = 0; k < kBatches; ++k) {
-        const auto number = static_cast<std::uint32_t>(k);
-        Random random(seed_, Purpose::kShuffle, ~std::uint32_t{0}, number);
-        const Random augment(seed_, Purpose::kAugment, ~std::uint32_t{0}, number);
+      for (std::size_t k = 0; k < kStatisticsBatches; ++k) {
+        const Random augment(seed_, Purpose::kAugment, kStatisticsId,
+                             static_cast<std::uint32_t>(k));
         for (std::size_t slot = 0; slot < batch(); ++slot) {
-          // Every batch holds samples of all peers, so that skewed ones give the common statistics.
-          const auto& part = parts_[(k * batch() + slot) % parts_.size()];
-          augmentation_->read(*dataset_, dataset_->train, part[random.below(part.size())], augment,
+          augmentation_->read(dataset_, dataset_.train, share_.extra[k * batch() + slot], augment,
                               slot, image(worker, slot));
         }
         worker.plan->observe(model, estimate, 1 / static_cast<double>(k + 1));
@@ -179,11 +176,11 @@ class Classifier final : public Objective {
     assert(model.size() == layout().dim() && buffers.size() == buffer_layout().dim());
     Score score;
     workers_.with_one([&](Worker& worker) {
-      const Verdicts test = evaluate_on(dataset_->test, worker, model, buffers);
+      const Verdicts test = evaluate_on(dataset_.test, worker, model, buffers);
       score.loss = test.loss;
       score.accuracy = test.accuracy;
-      if (dataset_->validation.size() == 0) return;
-      const Verdicts held_out = evaluate_on(dataset_->validation, worker, model, buffers);
+      if (dataset_.validation.size() == 0) return;
+      const Verdicts held_out = evaluate_on(dataset_.validation, worker, model, buffers);
       score.validation_loss = held_out.loss;
       score.validation_accuracy = held_out.accuracy;
     });
@@ -195,11 +192,11 @@ class Classifier final : public Objective {
   }
 
   std::vector<std::vector<std::size_t>> class_counts() const override {
-    return data::class_counts(parts_, dataset_->train.labels, dataset_->classes);
+    return share_.class_counts;
   }
 
-  std::vector<std::string> class_names() const override { return dataset_->class_names; }
-  std::string data_sha256() const override { return data::sha256_of(*dataset_); }
+  std::vector<std::string> class_names() const override { return dataset_.class_names; }
+  std::string data_sha256() const override { return share_.sha256(); }
 
   void state(backend::StateList& list) override { list.per_peer("buffers", buffers_); }
 
@@ -215,9 +212,9 @@ class Classifier final : public Objective {
     batches_.read(row, round, worker.samples);
     const Random augment(seed_, Purpose::kAugment, peer(row), round);
     for (std::size_t k = 0; k < batch(); ++k) {
-      const std::uint32_t sample = parts_[peer(row)][worker.samples[k]];
-      worker.labels[k] = dataset_->train.labels[sample];
-      augmentation_->read(*dataset_, dataset_->train, sample, augment, k, image(worker, k));
+      const std::uint32_t sample = share_.parts[row][worker.samples[k]];
+      worker.labels[k] = dataset_.train.labels[sample];
+      augmentation_->read(dataset_, dataset_.train, sample, augment, k, image(worker, k));
     }
   }
 
@@ -229,7 +226,7 @@ class Classifier final : public Objective {
     for (std::size_t begin = 0; begin < samples.size(); begin += batch()) {
       const std::size_t count = std::min(batch(), samples.size() - begin);
       for (std::size_t k = 0; k < batch(); ++k) {  // a batch that is not full repeats its last
-        data::read_sample(*dataset_, samples, begin + std::min(k, count - 1), image(worker, k));
+        data::read_sample(dataset_, samples, begin + std::min(k, count - 1), image(worker, k));
       }
       worker.plan->logits(model, buffers, worker.logits);
       for (std::size_t k = 0; k < count; ++k) {
@@ -244,14 +241,14 @@ class Classifier final : public Objective {
   }
 
   std::span<float> image(Worker& worker, std::size_t k) const {
-    return worker.plan->images().subspan(k * dataset_->features(), dataset_->features());
+    return worker.plan->images().subspan(k * dataset_.features(), dataset_.features());
   }
   std::span<float> own_buffers(std::size_t row) const {
     return buffers_.empty() ? std::span<float>() : buffers_.row(row);
   }
 
-  std::shared_ptr<const data::Dataset> dataset_;
-  data::Partition parts_;
+  data::Share share_;
+  const data::Dataset& dataset_;  ///< the share's
   model::Network network_;
   std::unique_ptr<data::Augmentation> augmentation_;
   std::size_t first_, rows_;
@@ -264,13 +261,12 @@ class Classifier final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_classifier(std::shared_ptr<const data::Dataset> dataset,
-                                           data::Partition parts, model::Network network,
+std::unique_ptr<Objective> make_classifier(data::Share share, model::Network network,
                                            std::unique_ptr<data::Augmentation> augmentation,
                                            const ObjectiveContext& context) {
   if (context.batch == 0) throw InvalidArgument("[batch] must be at least 1, got 0");
-  return std::make_unique<Classifier>(std::move(dataset), std::move(parts), std::move(network),
-                                      std::move(augmentation), context);
+  return std::make_unique<Classifier>(std::move(share), std::move(network), std::move(augmentation),
+                                      context);
 }
 
 }  // namespace hearsay::engine

@@ -3,8 +3,7 @@
 #include <memory>
 
 #include "hearsay/data/augment.h"
-#include "hearsay/data/dataset.h"
-#include "hearsay/data/partition.h"
+#include "hearsay/data/share.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/model/network.h"
 
@@ -22,10 +21,10 @@ namespace hearsay::engine {
 /// The score is on the test set: accuracy in percent (ties go to the lowest class) and mean loss;
 /// likewise on the validation set, if the dataset has one.
 ///
-/// parts[i] are the training samples of peer i, the same number for each of the n peers. Reads
-/// `batch`, `seed`, `first`, `rows` and `pool` of the context.
-std::unique_ptr<Objective> make_classifier(std::shared_ptr<const data::Dataset> dataset,
-                                           data::Partition parts, model::Network network,
+/// share.parts[i] are the training samples of peer first + i, the same number for each of the n
+/// peers; share.extra are those of statistics_samples, empty if no estimate will be asked for.
+/// Reads `batch`, `seed`, `first`, `rows` and `pool` of the context.
+std::unique_ptr<Objective> make_classifier(data::Share share, model::Network network,
                                            std::unique_ptr<data::Augmentation> augmentation,
                                            const ObjectiveContext& context);
 

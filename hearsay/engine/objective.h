@@ -87,7 +87,8 @@ class Objective {
   virtual void set_buffers(std::size_t /*row*/, std::span<const float> /*buffers*/) {}
 
   /// Buffers for a model that no peer holds, such as the average: statistics of that model on
-  /// training samples of the bank's peers. May run concurrently with itself.
+  /// training samples of all n peers, whatever the bank. Only where the context said that it would
+  /// be asked for. May run concurrently with itself.
   virtual std::vector<float> estimate_buffers(std::span<const float> /*model*/) const { return {}; }
 
   /// The score of one model of layout().dim() floats, with its buffers. May run concurrently with

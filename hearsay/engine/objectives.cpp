@@ -1,11 +1,14 @@
 #include "hearsay/engine/objectives.h"
 
+#include <utility>
 #include <vector>
 
 #include "hearsay/core/registry.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
+#include "hearsay/data/share.h"
 #include "hearsay/data/validation.h"
+#include "hearsay/engine/batches.h"
 #include "hearsay/engine/classifier.h"
 #include "hearsay/engine/consensus.h"
 #include "hearsay/engine/cuda/classifier.h"
@@ -47,19 +50,25 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
     if (entry.name != name) continue;
     return on_host(entry.make(Arguments(spec, entry.parameters), context), context);
   }
-  const auto dataset = data::hold_out(data::make_dataset(spec), context.validation, context.seed);
+  auto dataset = data::hold_out(data::make_dataset(spec), context.validation, context.seed);
   auto parts = data::partition(context.partition, dataset->train.labels, dataset->classes,
                                context.peers, context.seed);
   auto network = model::make_model(
       context.model, {dataset->channels, dataset->height, dataset->width}, dataset->classes);
   auto augmentation = data::make_augmentation(context.augment, *dataset);
-  if (context.kernels.device() == "cuda") {
-    return cuda::make_cuda_classifier(dataset, std::move(parts), std::move(network),
-                                      std::move(augmentation), context);
+  std::vector<std::uint32_t> statistics;
+  if (context.estimates && network.buffers().dim() > 0) {
+    statistics = statistics_samples(context.seed, parts, context.batch);
   }
-  return on_host(make_classifier(dataset, std::move(parts), std::move(network),
-                                 std::move(augmentation), context),
-                 context);
+  data::Share share = data::take_share(std::move(dataset), std::move(parts), context.first,
+                                       context.rows, std::move(statistics));
+  if (context.kernels.device() == "cuda") {
+    return cuda::make_cuda_classifier(std::move(share), std::move(network), std::move(augmentation),
+                                      context);
+  }
+  return on_host(
+      make_classifier(std::move(share), std::move(network), std::move(augmentation), context),
+      context);
 }
 
 }  // namespace hearsay::engine

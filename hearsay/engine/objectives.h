@@ -30,6 +30,7 @@ struct ObjectiveContext {
   std::string augment = "none";   ///< what is done to training images
   double validation = 0;          ///< part of the training samples that is held out
   std::size_t batch = 32;         ///< samples a peer and round
+  bool estimates = true;          ///< whether estimate_buffers will be asked for: one process does
 };
 
 /// One row of the registry of objectives that make up their own data.

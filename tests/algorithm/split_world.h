@@ -228,7 +228,7 @@ class SplitWorld {
       }
     }
     std::ranges::sort(senders);
-    senders.erase(std::ranges::unique(senders).begin(), senders.end());
+    senders.erase(std::unique(senders.begin(), senders.end()), senders.end());
     return senders;
   }
 

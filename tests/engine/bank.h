@@ -24,6 +24,7 @@ struct BankOptions {
   std::string augment = "none";
   double validation = 0;
   std::size_t batch = 32;
+  bool estimates = true;
 };
 
 /// An objective for a bank of peers, with room for its models and gradients.
@@ -43,7 +44,8 @@ class Bank {
                                          .partition = options.partition,
                                          .augment = options.augment,
                                          .validation = options.validation,
-                                         .batch = options.batch})),
+                                         .batch = options.batch,
+                                         .estimates = options.estimates})),
         x(rows_ * dim()),
         g(rows_ * dim()),
         losses(rows_) {

@@ -172,5 +172,42 @@ TEST(Classifier, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
       bank->evaluate({bank.x.data(), bank.dim()}, std::vector<float>(estimate.size(), 1)).loss);
 }
 
+/// Peers 1 and 2 of 5, in a process that holds no more than their samples (and those on which
+/// statistics are estimated), against all in one.
+TEST(Classifier, DoesTheSameWithTheSamplesOfItsOwnPeersAlone) {
+  for (bool estimates : {true, false}) {
+    BankOptions options{.model = "cnn:norm=batch",
+                        .partition = "skew:0.7",
+                        .augment = "crop-flip",
+                        .validation = 0.2,
+                        .batch = 6};
+    const std::string data = "synthetic:shape=1x8x8,classes=3,samples=200";
+    Bank all(data, options);
+    options.first = 1;
+    options.rows = 2;
+    options.estimates = estimates;
+    Bank some(data, options);
+    const std::size_t dim = all.dim();
+    for (std::uint32_t round = 0; round < 12; ++round) {  // passes over the samples more than once
+      all.gradients(round);
+      some.gradients(round);
+      for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(some.losses[i], all.losses[i + 1]);
+        EXPECT_EQ(some->buffers(i), all->buffers(i + 1));
+        EXPECT_TRUE(std::ranges::equal(std::span(some.g).subspan(i * dim, dim),
+                                       std::span(all.g).subspan((i + 1) * dim, dim)));
+      }
+    }
+    const std::span<const float> model(all.x.data(), dim);
+    EXPECT_EQ(some->evaluate(model, some->buffers(0)).validation_loss,
+              all->evaluate(model, all->buffers(1)).validation_loss);
+    EXPECT_EQ(some->rounds_per_epoch(), all->rounds_per_epoch());
+    EXPECT_EQ(some->class_counts(), all->class_counts());
+    EXPECT_EQ(some->data_sha256(), all->data_sha256());
+    if (!estimates) continue;
+    EXPECT_EQ(some->estimate_buffers(model), all->estimate_buffers(model));
+  }
+}
+
 }  // namespace
 }  // namespace hearsay::engine

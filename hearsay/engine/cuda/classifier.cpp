@@ -19,11 +19,6 @@ using backend::Block;
 using backend::ConstBlock;
 using backend::cuda::Memory;
 
-BatchReader::Parts parts_of(const data::Partition& parts, std::size_t first, std::size_t rows) {
-  return {parts.begin() + static_cast<std::ptrdiff_t>(first),
-          parts.begin() + static_cast<std::ptrdiff_t>(first + rows)};
-}
-
 /// The addresses of a block's rows.
 template <class Float>
 std::vector<Float*> rows_of(const backend::BasicBlock<Float>& block, std::size_t rows) {
@@ -54,11 +49,10 @@ struct Minibatches {
 
 class CudaClassifier final : public Objective {
  public:
-  CudaClassifier(std::shared_ptr<const data::Dataset> dataset, data::Partition parts,
-                 model::Network network, const data::Augmentation& augmentation,
+  CudaClassifier(data::Share share, model::Network network, const data::Augmentation& augmentation,
                  const ObjectiveContext& context)
-      : dataset_(std::move(dataset)),
-        parts_(std::move(parts)),
+      : share_(std::move(share)),
+        dataset_(*share_.dataset),
         network_(std::move(network)),
         model_(context.model),
         kernels_(context.kernels),
@@ -67,10 +61,11 @@ class CudaClassifier final : public Objective {
         rows_(context.rows),
         seed_(context.seed),
         batch_(context.batch),
-        train_(*dataset_, dataset_->train),
-        test_(*dataset_, dataset_->test),
-        validation_(*dataset_, dataset_->validation),
-        reader_(parts_of(parts_, first_, rows_), batch_, *dataset_, augmentation.recipe()) {
+        train_(dataset_, dataset_.train),
+        test_(dataset_, dataset_.test),
+        validation_(dataset_, dataset_.validation),
+        reader_({share_.parts.begin(), share_.parts.end()}, batch_, dataset_,
+                augmentation.recipe()) {
     if (const std::size_t dim = network_.buffers().dim(); dim > 0) {
       std::vector<float> start(dim);
       network_.initialize_buffers(start);
@@ -92,7 +87,7 @@ class CudaClassifier final : public Objective {
 
   const Layout& layout() const override { return network_.layout(); }
   std::uint64_t rounds_per_epoch() const override {
-    return (parts_.front().size() + batch_ - 1) / batch_;
+    return (share_.parts.front().size() + batch_ - 1) / batch_;
   }
   std::size_t batch() const override { return batch_; }
 
@@ -133,25 +128,19 @@ class CudaClassifier final : public Objective {
   }
 
   std::vector<float> estimate_buffers(std::span<const float> model) const override {
-    constexpr std::size_t kBatches = 64;
     std::vector<float> estimate(buffer_layout().dim());
     if (estimate.empty()) return estimate;
+    assert(share_.extra.size() == kStatisticsBatches * batch_);
     network_.initialize_buffers(estimate);
     const std::lock_guard lock(mutex_);
     place_guest(model, estimate);
     if (!samples_) {
       samples_ = std::make_unique<Minibatches>(network_, 1, batch_, Plan::Use::kForward, context_);
     }
-    std::vector<std::uint32_t> chosen(batch_);
-    for (std::size_t k = 0; k < kBatches; ++k) {
-      const StreamKey key{seed_, ~std::uint32_t{0}, static_cast<std::uint32_t>(k)};
-      Random random = key.stream(Purpose::kShuffle);
-      for (std::size_t slot = 0; slot < batch_; ++slot) {
-        // Every batch holds samples of all peers, so that skewed ones give the common statistics.
-        const auto& part = parts_[(k * batch_ + slot) % parts_.size()];
-        chosen[slot] = part[random.below(part.size())];
-      }
-      reader_.pick(context_.tape, key, chosen, samples_->slots.data());
+    for (std::size_t k = 0; k < kStatisticsBatches; ++k) {
+      const StreamKey key{seed_, kStatisticsId, static_cast<std::uint32_t>(k)};
+      reader_.pick(context_.tape, key, std::span(share_.extra).subspan(k * batch_, batch_),
+                   samples_->slots.data());
       samples_->read(train_, context_);
       samples_->plan.observe(rows_of(ConstBlock(guest_), 1), rows_of(guest_buffers_.block(), 1),
                              1 / static_cast<double>(k + 1));
@@ -174,12 +163,11 @@ class CudaClassifier final : public Objective {
   }
 
   std::vector<std::vector<std::size_t>> class_counts() const override {
-    return data::class_counts(parts_, dataset_->train.labels, dataset_->classes);
+    return share_.class_counts;
   }
-  std::vector<std::string> class_names() const override { return dataset_->class_names; }
+  std::vector<std::string> class_names() const override { return dataset_.class_names; }
   std::string data_sha256() const override {
-    std::call_once(hashed_, [&] { sha256_ = data::sha256_of(*dataset_); });
-    return sha256_;
+    return share_.whole_sha256.empty() ? held_sha256() : share_.whole_sha256;
   }
 
   void state(backend::StateList& list) override { list.per_peer("buffers", buffers_); }
@@ -193,13 +181,19 @@ class CudaClassifier final : public Objective {
     return keys;
   }
 
+  /// Of what is held of the dataset.
+  std::string held_sha256() const {
+    std::call_once(hashed_, [&] { sha256_ = data::sha256_of(dataset_); });
+    return sha256_;
+  }
+
   /// Whether the other's rows may be computed among this one's.
   bool is_like(const CudaClassifier& other) const {
     const auto shapes = [](const Segment& a, const Segment& b) { return a.shape == b.shape; };
     return &other == this ||
            (&context_ == &other.context_ && model_ == other.model_ && batch_ == other.batch_ &&
             std::ranges::equal(layout().segments(), other.layout().segments(), shapes) &&
-            (dataset_ == other.dataset_ || data_sha256() == other.data_sha256()));
+            (share_.dataset == other.share_.dataset || held_sha256() == other.held_sha256()));
   }
 
   Minibatches& minibatches(std::size_t rows) {
@@ -278,8 +272,8 @@ class CudaClassifier final : public Objective {
     return scores;
   }
 
-  std::shared_ptr<const data::Dataset> dataset_;
-  data::Partition parts_;
+  data::Share share_;
+  const data::Dataset& dataset_;  ///< the share's
   model::Network network_;
   std::string model_;  ///< its spec
   backend::Kernels& kernels_;
@@ -303,13 +297,12 @@ class CudaClassifier final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_cuda_classifier(std::shared_ptr<const data::Dataset> dataset,
-                                                data::Partition parts, model::Network network,
+std::unique_ptr<Objective> make_cuda_classifier(data::Share share, model::Network network,
                                                 std::unique_ptr<data::Augmentation> augmentation,
                                                 const ObjectiveContext& context) {
   if (context.batch == 0) throw InvalidArgument("[batch] must be at least 1, got 0");
-  return std::make_unique<CudaClassifier>(std::move(dataset), std::move(parts), std::move(network),
-                                          *augmentation, context);
+  return std::make_unique<CudaClassifier>(std::move(share), std::move(network), *augmentation,
+                                          context);
 }
 
 }  // namespace hearsay::engine::cuda

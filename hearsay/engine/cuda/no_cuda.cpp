@@ -4,13 +4,12 @@
 
 namespace hearsay::engine::cuda {
 
-std::unique_ptr<Objective> make_cuda_classifier(std::shared_ptr<const data::Dataset> dataset,
-                                                data::Partition parts, model::Network network,
+std::unique_ptr<Objective> make_cuda_classifier(data::Share share, model::Network network,
                                                 std::unique_ptr<data::Augmentation> augmentation,
                                                 const ObjectiveContext& context) {
-  return on_host(make_classifier(std::move(dataset), std::move(parts), std::move(network),
-                                 std::move(augmentation), context),
-                 context);
+  return on_host(
+      make_classifier(std::move(share), std::move(network), std::move(augmentation), context),
+      context);
 }
 
 }  // namespace hearsay::engine::cuda

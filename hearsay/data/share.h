@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearsay/data/dataset.h"
+#include "hearsay/data/partition.h"
+
+namespace hearsay::data {
+
+/// What a process holds of a dataset: the training samples of its own peers and a few others; all
+/// of the test and validation samples.
+struct Share {
+  std::shared_ptr<const Dataset> dataset;
+  Partition parts;                   ///< of the own peers, as indices into dataset->train
+  std::vector<std::uint32_t> extra;  ///< the few others, likewise, in the order asked for
+
+  // Of the whole dataset:
+  std::vector<std::vector<std::size_t>> class_counts;  ///< [peer][label], for all n peers
+  std::string whole_sha256;                            ///< empty if `dataset` is the whole
+
+  /// SHA-256 of the whole dataset.
+  std::string sha256() const { return whole_sha256.empty() ? sha256_of(*dataset) : whole_sha256; }
+};
+
+/// The share of the peers first .. first + rows - 1, whose samples are parts[first] and so on, with
+/// `extra` samples of anybody's. Where these are all peers nothing is copied. Otherwise the whole
+/// dataset is not held any longer once the caller, too, has let go of it.
+Share take_share(std::shared_ptr<const Dataset> dataset, Partition parts, std::size_t first,
+                 std::size_t rows, std::vector<std::uint32_t> extra);
+
+}  // namespace hearsay::data
