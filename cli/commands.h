@@ -1,14 +1,23 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 
 #include <CLI/CLI.hpp>
+
+#include "hearsay/core/error.h"
 
 /// One function a subcommand: it adds itself to the app and returns what to do if it was chosen.
 /// The commands hold no logic of their own: they read options, call the library, and print.
 namespace hearsay::cli {
 
 using Action = std::function<int()>;  ///< returns the exit status
+
+/// Exit status after an exception: 2 a mistake of the user, 1 anything that failed at run time
+/// (docs/errors.md).
+inline int status_of(const std::exception& error) {
+  return dynamic_cast<const InvalidArgument*>(&error) != nullptr ? 2 : 1;
+}
 
 Action add_train(CLI::App& app);
 Action add_eval(CLI::App& app);

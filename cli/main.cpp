@@ -11,12 +11,9 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
+#include "hearsay/transport/mpi/mpi.h"
 
 namespace {
-
-constexpr int kOk = 0;
-constexpr int kRunFailed = 1;
-constexpr int kUserMistake = 2;
 
 /// What is wrong with a command line, in the form of all other messages.
 std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -72,7 +69,7 @@ int run(int argc, char** argv) {
     return action();
   }
   fmt::print("{}", app.help());
-  return kOk;
+  return 0;
 }
 
 }  // namespace
@@ -82,11 +79,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const hearsay::InvalidArgument& error) {
-    fmt::print(stderr, "hearsay: {}\n", error.what());
-    return kUserMistake;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "hearsay: {}\n", error.what());
-    return kRunFailed;
+    // What is wrong with the command line all processes of an mpirun find alike.
+    if (hearsay::transport::launched_rank() == 0) fmt::print(stderr, "hearsay: {}\n", error.what());
+    return hearsay::cli::status_of(error);
   }
 }

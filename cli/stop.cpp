@@ -17,7 +17,7 @@ void catch_signals() {
   action.sa_handler = [](int) { asked = true; };
   action.sa_flags = SA_RESETHAND | SA_RESTART;  // the next one finds the default action
   sigemptyset(&action.sa_mask);
-  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
 bool stop_requested() { return asked; }

@@ -8,8 +8,10 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/processes.h"
 #include "cli/progress.h"
 #include "cli/several.h"
+#include "cli/shell_word.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page.h"
@@ -18,6 +20,7 @@
 #include "hearsay/train/config.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/run.h"
+#include "hearsay/transport/registry.h"
 
 namespace hearsay::cli {
 
@@ -27,34 +30,25 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> config_files;
-  std::string out, resume;
+  std::string out, resume, transport = "auto";
   bool quiet = false;
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
 /// Train into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: others
 /// may take one meanwhile. Sets `out` to it.
-train::Outcome run_anew(const train::Config& config, fs::path& out, train::Observer& observer) {
-  if (!out.empty()) return train::run(config, out, observer);
+train::Outcome run_anew(const train::Config& config, fs::path& out, train::Observer& observer,
+                        train::Crew& crew) {
+  if (!out.empty()) return train::run(config, out, observer, crew);
   for (int number = 1;; ++number) {
     out = fs::path("runs") / fmt::format("{:03}", number);
-    if (fs::exists(out)) continue;
+    if (crew.any(fs::exists(out))) continue;
     try {
-      return train::run(config, out, observer);
+      return train::run(config, out, observer, crew);
     } catch (const train::DirectoryTaken&) {
       continue;
     }
   }
-}
-
-/// A path as a POSIX shell reads it back.
-std::string shell_word(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,=";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string word = "'";
-  for (char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 /// The settings of `file` (none if that is empty) and of the command line.
@@ -94,12 +88,13 @@ std::uint64_t threads_to_resume_with(const Options& options) {
 }
 
 /// Train the controls, if the run has any, and show them beside it. Returns whether they finished.
-bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal) {
+bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal,
+             train::Crew& crew) {
   if (!train::wants_controls(out)) return true;
   if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
   std::fflush(stdout);
   const auto observer = make_progress({.lines = false, .bar = terminal && !quiet});
-  const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer);
+  const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer, crew);
   for (const std::string& warning : outcome.warnings) {
     fmt::print(stderr, "hearsay: warning: {}\n", warning);
   }
@@ -108,50 +103,67 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   return true;
 }
 
-int train_one(const Options& options) {
-  const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  fs::path out;
+/// Train, and say what came of it: all that process 0 does, and the others in silence.
+int train_one(const Options& options, Run& run) {
+  train::Crew& crew = run.crew;
+  const bool quiet = options.quiet || !crew.leads();
+  const bool terminal = crew.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
+  fs::path& out = run.out;
   train::Outcome outcome;
   std::uint64_t threads = 0;
-  catch_signals();
   {
-    const auto observer =
-        make_progress({.lines = !options.quiet, .bar = terminal && !options.quiet});
+    const auto observer = make_progress({.lines = !quiet, .bar = terminal && !quiet});
     if (!options.resume.empty()) {
-      threads = threads_to_resume_with(options);
+      crew.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
-      outcome = train::resume(out, threads, *observer);
+      outcome = train::resume(out, threads, *observer, crew);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
-      const train::Config config = train::resolve(read_config(options, file));
+      train::Config config;
+      crew.agree([&] { config = train::resolve(read_config(options, file)); });
       out = options.out;
-      outcome = run_anew(config, out, *observer);
+      outcome = run_anew(config, out, *observer, crew);
     }
   }
   if (!outcome.warning.empty()) fmt::print(stderr, "hearsay: warning: {}\n", outcome.warning);
-  if (!options.quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
-  report::write_page(out);  // now, and once more when the controls are there
-  const bool finished = outcome.finished && compare(out, threads, options.quiet, terminal);
-  if (outcome.finished && train::wants_controls(out)) report::write_page(out);
-  if (!options.quiet) fmt::print("\nrun directory: {}\n", out.string());
+  if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
+  if (crew.leads()) report::write_page(out);  // now, and once more when the controls are there
+  const bool finished = outcome.finished && compare(out, threads, quiet, terminal, crew);
+  if (crew.leads() && outcome.finished && train::wants_controls(out)) report::write_page(out);
+  if (!quiet) fmt::print("\nrun directory: {}\n", out.string());
   if (finished) return 0;
   const std::string where =
       outcome.finished ? "in the comparison"
       : outcome.last.round == outcome.round
           ? fmt::format("at round {}", outcome.round)
           : fmt::format("at round {}, last evaluated at {}", outcome.round, outcome.last.round);
-  fmt::print(stderr, "hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
-             shell_word(out.string()));
+  if (crew.leads()) {
+    fmt::print(stderr, "hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
+               shell_word(out.string()));
+  }
   return kStopped;
 }
 
-int train_command(const Options& options) {
-  if (options.config_files.size() < 2 || !options.resume.empty()) return train_one(options);
+int train_several_files(const Options& options, train::Crew& crew) {
+  crew.agree([&] {
+    if (crew.alone()) return;
+    throw InvalidArgument(
+        "[train] several config files run side by side in one process; start one mpirun for each");
+  });
   std::vector<NamedConfig> configs;
   for (const std::string& file : options.config_files) {
     configs.push_back({fs::path(file).stem().string(), train::resolve(read_config(options, file))});
   }
   return train_several(configs, options.out, options.quiet);
+}
+
+int train_command(const Options& options) {
+  const auto transport = transport::make_transport(options.transport);
+  catch_signals();
+  return in_all_processes(*transport, [&](Run& run) {
+    const bool several = options.config_files.size() > 1 && options.resume.empty();
+    return several ? train_several_files(options, run.crew) : train_one(options, run);
+  });
 }
 
 }  // namespace
@@ -182,6 +194,11 @@ Action add_train(CLI::App& app) {
       ->check(not_empty);
   command->add_option("--resume", options->resume, "go on with the run in DIR")
       ->type_name("DIR")
+      ->check(not_empty);
+  command
+      ->add_option("--transport", options->transport,
+                   "how processes talk (hearsay list transports); default: auto, what mpirun says")
+      ->type_name("SPEC")
       ->check(not_empty);
   command->add_flag("--quiet", options->quiet, "print errors only");
   return [options] { return train_command(*options); };

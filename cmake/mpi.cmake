@@ -26,16 +26,15 @@ function(hearsay_mpi_or stub)
   endif()
 endfunction()
 
-# hearsay_mpirun_test(name processes target argument...): a ctest of processes that mpirun starts on this
-# machine, however few cores it has.
+# How tests start processes on this machine, however few cores it has, but for `-n N`.
+set(HEARSAY_MPIRUN ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none --mca btl_base_warn_component_unused 0)
+execute_process(COMMAND id -u OUTPUT_VARIABLE hearsay_user OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(hearsay_user STREQUAL "0")
+  list(APPEND HEARSAY_MPIRUN --allow-run-as-root)
+endif()
+
+# hearsay_mpirun_test(name processes target argument...): a ctest of processes that mpirun starts.
 function(hearsay_mpirun_test name processes target)
-  set(as_root "")
-  execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(user STREQUAL "0")
-    set(as_root --allow-run-as-root)
-  endif()
-  add_test(NAME ${name}
-           COMMAND ${MPIEXEC_EXECUTABLE} ${as_root} --oversubscribe --bind-to none
-                   --mca btl_base_warn_component_unused 0 -n ${processes} $<TARGET_FILE:${target}> ${ARGN})
+  add_test(NAME ${name} COMMAND ${HEARSAY_MPIRUN} -n ${processes} $<TARGET_FILE:${target}> ${ARGN})
   set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT 300)
 endfunction()

@@ -18,6 +18,7 @@
 #include "hearsay/train/learning_rate.h"
 #include "hearsay/train/link.h"
 #include "hearsay/train/optimizer.h"
+#include "hearsay/transport/registry.h"
 
 namespace hearsay::report {
 
@@ -63,6 +64,7 @@ std::vector<Family> families() {
   add("optimizers", "optimizer", train::optimizer_registry());
   add("rates", "lr", train::learning_rate_registry());
   add("devices", "device", backend::device_registry());
+  add("transports", "transport", transport::registry());
   return all;
 }
 

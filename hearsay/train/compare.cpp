@@ -47,6 +47,28 @@ Config config_of_run(const std::filesystem::path& out) {
   return config;
 }
 
+/// What is to be done for a control.
+enum class Step : std::uint8_t { kNothing, kBegin, kGoOn };
+
+Step next_step(const std::filesystem::path& directory, const Config& config) {
+  const bool begun = std::filesystem::exists(directory / "config.toml");
+  if (begun && config_of_run(directory).hash() != config.hash()) {
+    throw InvalidArgument(
+        fmt::format("[train] {} holds a run of other settings; remove it", directory.string()));
+  }
+  if (std::filesystem::exists(directory / "summary.json")) return Step::kNothing;
+  return begun ? Step::kGoOn : Step::kBegin;
+}
+
+/// As process 0 finds it: others may look when it has begun already.
+Step agree_on_step(const std::filesystem::path& directory, const Config& config, Crew& crew) {
+  Step step{};
+  crew.agree([&] {
+    if (crew.leads()) step = next_step(directory, config);
+  });
+  return static_cast<Step>(crew.group().broadcast(Bytes{static_cast<std::uint8_t>(step)}).front());
+}
+
 }  // namespace
 
 bool wants_controls(const std::filesystem::path& out) {
@@ -55,22 +77,25 @@ bool wants_controls(const std::filesystem::path& out) {
 
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer) {
+  LoneCrew alone;
+  return run_controls(out, threads, observer, alone);
+}
+
+ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
+                             Observer& observer, Crew& crew) {
   ControlsOutcome result;
   Config config = config_of_run(out);
   if (threads > 0) config.set("threads", fmt::format("{}", threads));
   for (const Control& control : controls(config)) {
     const std::filesystem::path directory = out / "compare" / control.name;
     try {
-      const bool begun = std::filesystem::exists(directory / "config.toml");
-      if (begun && config_of_run(directory).hash() != control.config.hash()) {
-        throw InvalidArgument(
-            fmt::format("[train] {} holds a run of other settings; remove it", directory.string()));
-      }
-      if (std::filesystem::exists(directory / "summary.json")) continue;
-      const Outcome outcome =
-          begun ? resume(directory, threads, observer) : run(control.config, directory, observer);
+      const Step step = agree_on_step(directory, control.config, crew);
+      if (step == Step::kNothing) continue;
+      const Outcome outcome = step == Step::kGoOn ? resume(directory, threads, observer, crew)
+                                                  : run(control.config, directory, observer, crew);
       result.finished = outcome.finished;
     } catch (const std::exception& error) {
+      if (!crew.alone() && !crew.has_failed_together()) throw;  // others wait for this one
       result.warnings.push_back(fmt::format("[compare {}] {}", control.name, error.what()));
     }
     if (!result.finished) break;

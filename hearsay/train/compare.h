@@ -36,5 +36,7 @@ struct ControlsOutcome {
 /// nothing from the run, nor from the other control; controls of other settings are left alone.
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer);
+ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
+                             Observer& observer, Crew& crew);
 
 }  // namespace hearsay::train

@@ -67,7 +67,14 @@ void Crew::agree(const std::function<void()>& body) {
   }
 }
 
+void Crew::together(const std::function<void()>& body) {
+  failed_together_ = true;
+  body();
+  failed_together_ = false;
+}
+
 void Crew::agree_on(std::string_view what, std::string_view text) {
+  failed_together_ = false;
   const std::vector<Bytes> all = group_.all_gather(bytes_of(text));
   const auto other = std::ranges::find_if(all, [&](const Bytes& one) { return one != all[0]; });
   if (other == all.end()) return;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hearsay/algorithm/exchange.h"
+#include "hearsay/transport/alone.h"
 #include "hearsay/transport/collective.h"
 
 namespace hearsay::train {
@@ -35,6 +36,9 @@ class Crew {
   /// Do `body`; if that throws in any process, throw in all of them what the first of those threw.
   void agree(const std::function<void()>& body);
 
+  /// Do `body`, which throws in all processes or in none, having agreed on that by itself.
+  void together(const std::function<void()>& body);
+
   /// Throws InvalidArgument in all processes if `text` differs between them: "[transport] process 2
   /// has another `what` than process 0".
   void agree_on(std::string_view what, std::string_view text);
@@ -51,6 +55,16 @@ class Crew {
   transport::Group group_;
   std::uint32_t gossips_ = 0;
   bool failed_together_ = false;
+};
+
+/// The crew of a run whose peers are all in this process.
+class LoneCrew {
+ public:
+  operator Crew&() { return crew_; }
+
+ private:
+  transport::Alone nobody_;
+  Crew crew_{nobody_};
 };
 
 /// Averages over the peers of all processes. In peer order, with the bits of one process; where

@@ -7,14 +7,16 @@
 #include "hearsay/backend/kernels.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/train/config.h"
+#include "hearsay/train/crew.h"
 
 namespace hearsay::train {
 
-/// The setting `threads`: 0 is one a core.
-std::size_t thread_count(std::uint64_t wanted);
+/// The setting `threads`: 0 is one a core. Processes that share the cores of a host, and are not
+/// bound to some of them, share out that number.
+std::size_t thread_count(std::uint64_t wanted, std::size_t processes_here = 1);
 
 /// Where the peers of a run live, or those of several side by side (fleet.h): threads of the host,
-/// a device, and what the device still has to tell.
+/// a device and what it still has to tell, and the other processes of the run.
 ///
 /// A device may be rounds behind its host. What a round tells (losses, lengths of messages, norms)
 /// is room from Kernels::results that fills up later, so whoever wants to know it leaves a note,
@@ -23,12 +25,15 @@ class Machine {
  public:
   using MakeKernels = std::function<std::unique_ptr<backend::Kernels>(ThreadPool&)>;
 
-  /// The settings `device` and `threads`. Throws InvalidArgument.
+  /// The settings `device` and `threads`, for all peers of a run or for those of one process of the
+  /// crew, which must outlive the machine. Throws InvalidArgument.
   explicit Machine(const Config& config);
+  Machine(const Config& config, Crew& crew);
   Machine(std::size_t threads, const MakeKernels& make);
 
   ThreadPool& pool() { return pool_; }
   backend::Kernels& kernels() { return *kernels_; }
+  Crew& crew() { return crew_; }
 
   /// Calls `account`, which must not throw, as soon as all that the kernels were asked for until
   /// now has happened.
@@ -41,6 +46,10 @@ class Machine {
   void settle();
 
  private:
+  Machine(std::size_t threads, const MakeKernels& make, Crew* crew);
+
+  LoneCrew alone_;
+  Crew& crew_;
   ThreadPool pool_;
   std::unique_ptr<backend::Kernels> kernels_;
   std::vector<std::function<void()>> notes_;

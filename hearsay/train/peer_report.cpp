@@ -34,11 +34,11 @@ struct Writer {
 
   template <class T>
   void operator()(T value) const {
-    hearsay::append(out, value);
+    append(out, value);
   }
   void operator()(const std::optional<double>& value) const {
-    hearsay::append(out, std::uint8_t{value.has_value()});
-    hearsay::append(out, value.value_or(0));
+    append(out, std::uint8_t{value.has_value()});
+    append(out, value.value_or(0));
   }
 };
 
@@ -79,7 +79,7 @@ double train_loss(std::span<const PeerReport> peers, const RunReport& run) {
 
 }  // namespace
 
-void append(Bytes& out, const PeerReport& report) { for_each_figure(report, Writer{out}); }
+void append_report(Bytes& out, const PeerReport& report) { for_each_figure(report, Writer{out}); }
 
 PeerReport read_peer_report(ByteReader& in) {
   PeerReport report;

@@ -33,7 +33,7 @@ struct RunReport {
 };
 
 /// Append the bytes of a report to `out`; the same number of bytes for every peer of a run.
-void append(Bytes& out, const PeerReport& report);
+void append_report(Bytes& out, const PeerReport& report);
 
 /// The next report. Throws CorruptData if there is none.
 PeerReport read_peer_report(ByteReader& in);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/version.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/runner.h"
 
@@ -25,6 +26,20 @@ Outcome go_on(Runner& runner) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   return runner.outcome();
+}
+
+/// A runner in every process, or an exception in every process.
+std::unique_ptr<Runner> make_runner(const Config& config, const fs::path& out, Observer& observer,
+                                    Crew& crew) {
+  crew.agree_on("version of hearsay", version());
+  crew.agree_on("configuration", config.hash());
+  std::unique_ptr<Runner> runner;
+  crew.agree([&] {
+    runner =
+        std::make_unique<Runner>(config, out, observer, std::make_shared<Machine>(config, crew));
+  });
+  crew.agree_on("dataset", runner->simulation().objective().data_sha256());
+  return runner;
 }
 
 }  // namespace
@@ -48,24 +63,38 @@ void check_free(const fs::path& out) {
 }
 
 Outcome run(const Config& config, const fs::path& out, Observer& observer) {
-  check_free(out);
-  Runner runner(config, out, observer);
-  runner.claim();
-  return go_on(runner);
+  LoneCrew alone;
+  return run(config, out, observer, alone);
+}
+
+Outcome run(const Config& config, const fs::path& out, Observer& observer, Crew& crew) {
+  crew.agree([&] {
+    if (crew.leads()) check_free(out);
+  });
+  const auto runner = make_runner(config, out, observer, crew);
+  runner->claim();
+  return go_on(*runner);
 }
 
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
-  std::error_code error;
-  if (!fs::exists(out / "config.toml", error)) {
-    throw InvalidArgument(
-        fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
-  }
+  LoneCrew alone;
+  return resume(out, threads, observer, alone);
+}
+
+Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer, Crew& crew) {
   Config config;
-  config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
-  if (threads > 0) config.set("threads", fmt::format("{}", threads));
-  Runner runner(config, out, observer);
-  runner.restore();
-  return go_on(runner);
+  crew.agree([&] {
+    std::error_code error;
+    if (!fs::exists(out / "config.toml", error)) {
+      throw InvalidArgument(
+          fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
+    }
+    config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
+    if (threads > 0) config.set("threads", fmt::format("{}", threads));
+  });
+  const auto runner = make_runner(config, out, observer, crew);
+  runner->restore();
+  return go_on(*runner);
 }
 
 }  // namespace hearsay::train

@@ -20,7 +20,8 @@ class Observer {
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
   virtual void progressed(const Simulation&) {}
   virtual void evaluated(const Simulation&, const Metrics&) {}
-  /// Asked before every round: whether to checkpoint and stop here.
+  /// Asked before every round: whether to checkpoint and stop here. Of several processes each is
+  /// asked, and all stop when they next evaluate or checkpoint.
   virtual bool stop_requested() { return false; }
 };
 
@@ -58,11 +59,19 @@ void check_free(const std::filesystem::path& out);
 ///
 /// Throws InvalidArgument if `out` already holds a run (DirectoryTaken) or remains of one: nothing
 /// is ever overwritten, also if several processes begin at once.
+///
+/// With a crew, this process holds some of the peers: all processes call this with the same
+/// settings and the same `out`, which all see. Process 0 writes and tells, and has the outcome; of
+/// the others' only `finished` and `round` are meant. Without one all peers are in this process.
 Outcome run(const Config& config, const std::filesystem::path& out, Observer& observer);
+Outcome run(const Config& config, const std::filesystem::path& out, Observer& observer, Crew& crew);
 
 /// Go on with the run in `out` from its newest good checkpoint, or from the start if it has none.
 /// The outcome is bit for bit that of an unbroken run. Throws CorruptData if files that it trains
 /// on (data, graph) have changed since. `threads` > 0 overrides the setting.
+/// The number of processes may be another one than before.
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
+Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer,
+               Crew& crew);
 
 }  // namespace hearsay::train

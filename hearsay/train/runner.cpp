@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/core/sha256.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/safetensors.h"
 #include "hearsay/train/summary.h"
@@ -51,10 +52,9 @@ Runner::Runner(const Config& config, fs::path out, Observer& observer,
       observer_(observer),
       simulation_(std::make_unique<Simulation>(
           has_checkpoints(out_ / "checkpoint") ? without_init(config) : config,
-          machine ? std::move(machine) : std::make_shared<Machine>(config))),
-      group_(alone_, {.peers = simulation_->peers()}),
-      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_), group_,
-                   {.peers = simulation_->peers()}, 0),
+          std::move(machine))),
+      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_),
+                   crew().group(), simulation_->placement(), crew().process()),
       metrics_(out_ / "metrics.jsonl") {
   simulation_->state(state_);
   state_.scalar("metrics_bytes", metrics_bytes_);
@@ -67,37 +67,55 @@ Runner::Runner(const Config& config, fs::path out, Observer& observer,
 }
 
 void Runner::claim() {
-  std::error_code error;
-  fs::create_directories(out_, error);
-  if (error) {
+  crew().agree([&] {
+    if (!crew().leads()) return;
+    std::error_code error;
+    fs::create_directories(out_, error);
+    if (error) {
+      throw InvalidArgument(
+          fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
+    }
+    if (!write_new_file(out_ / "config.toml", config_.to_toml())) throw directory_taken(out_);
+  });
+  crew().agree([&] {
+    std::error_code error;
+    if (fs::exists(out_ / "config.toml", error)) return;
     throw InvalidArgument(
-        fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
-  }
-  if (!write_new_file(out_ / "config.toml", config_.to_toml())) throw directory_taken(out_);
+        fmt::format("[train] process {} sees no {}; --out must be on a file system that all hosts "
+                    "share",
+                    crew().process(), out_.string()));
+  });
 }
 
 void Runner::restore() {
   std::vector<std::string> damaged;
-  const auto round = checkpoints_.restore_newest(
-      state_, simulation_->kernels_for_state(), [](std::uint64_t) {}, damaged);
+  std::optional<std::uint64_t> round;
+  crew().together([&] {
+    round = checkpoints_.restore_newest(
+        state_, simulation_->kernels_for_state(),
+        [this](std::uint64_t saved) { simulation_->restoring(saved); }, damaged);
+  });
   if (round) simulation_->restored();
-  metrics_.cut(round ? metrics_bytes_ : 0);
-  last_ = metrics_.last();
+  crew().agree([&] {
+    if (!crew().leads()) return;
+    metrics_.cut(round ? metrics_bytes_ : 0);
+    last_ = metrics_.last();
+  });
   observer_.resumed(round.value_or(0), damaged);
 }
 
 void Runner::start() {
   observer_.started(*simulation_, config_);
   // A run that was stopped in a round to evaluate after has not done so.
-  const bool evaluated = last_ && last_->round == simulation_->round();
-  if (is_evaluated(simulation_->round()) && !evaluated) evaluate();
+  const std::uint64_t round = simulation_->round();
+  if (is_evaluated(round) && !crew().any(last_ && last_->round == round)) evaluate();
 }
 
 bool Runner::goes_on() {
   if (outcome_) return false;
   if (simulation_->round() == simulation_->total_rounds()) {
     finish();
-  } else if (observer_.stop_requested()) {
+  } else if (asked_to_stop()) {
     stop();
   }
   return !outcome_;
@@ -107,11 +125,19 @@ void Runner::after_round(double seconds) {
   seconds_ += seconds;
   const std::uint64_t round = simulation_->round();
   if (is_evaluated(round)) {
-    if (observer_.stop_requested()) return stop();
+    if (asked_to_stop()) return stop();
     evaluate();
   }
-  if (round % checkpoint_every_ == 0 || round == simulation_->total_rounds()) save();
+  if (is_saved(round)) save();
   observer_.progressed(*simulation_);
+}
+
+/// Processes meet where they evaluate or save anyway, and only there can they stop.
+bool Runner::asked_to_stop() const {
+  const bool asked = observer_.stop_requested();
+  if (crew().alone()) return asked;
+  const std::uint64_t round = simulation_->round();
+  return (is_evaluated(round) || is_saved(round)) && crew().any(asked);
 }
 
 bool Runner::is_evaluated(std::uint64_t round) const {
@@ -119,8 +145,13 @@ bool Runner::is_evaluated(std::uint64_t round) const {
          round == simulation_->total_rounds();
 }
 
+bool Runner::is_saved(std::uint64_t round) const {
+  return round % checkpoint_every_ == 0 || round == simulation_->total_rounds();
+}
+
 void Runner::evaluate() {
   last_ = simulation_->evaluate();
+  if (!crew().leads()) return;
   last_->seconds = seconds_;
   metrics_.append(to_json_line(*last_));
   observer_.evaluated(*simulation_, *last_);
@@ -128,26 +159,32 @@ void Runner::evaluate() {
 
 void Runner::save() {
   simulation_->check_finite();  // so that the newest checkpoint is always one to go on from
-  metrics_.sync();              // a checkpoint must not outlive the lines that it counts
-  metrics_bytes_ = metrics_.size();
-  checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
+  if (crew().leads()) {
+    metrics_.sync();  // a checkpoint must not outlive the lines that it counts
+    metrics_bytes_ = metrics_.size();
+  }
+  crew().together([&] {
+    checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
+  });
 }
 
 /// What the last evaluation found, beside rounds, traffic and time until now.
-Metrics Runner::figures() const {
-  Metrics now = *last_;
+std::string Runner::summary(const std::string& models_sha256) const {
+  Metrics now = last_.value_or(Metrics{});
   now.round = simulation_->round();
   now.traffic = simulation_->traffic();
   now.seconds = seconds_;
-  return now;
+  const ProcessFigures processes = figures_of_processes(*simulation_);
+  if (!crew().leads()) return "";
+  return summarize(*simulation_, config_, now, processes, models_sha256);
 }
 
 void Runner::stop() {
   save();
-  outcome_ = {*last_, simulation_->round(), summarize(*simulation_, config_, figures()), false, ""};
+  outcome_ = {*last_, simulation_->round(), summary(simulation_->models_sha256()), false, ""};
 }
 
-void Runner::save_model(const std::string& name, const std::vector<float>& model,
+void Runner::save_model(const std::string& name, std::span<const float> model,
                         std::span<const float> buffers) const {
   write_safetensors(out_ / "models" / (name + ".safetensors"), simulation_->layout(), model,
                     simulation_->objective().buffer_layout(), buffers);
@@ -155,19 +192,26 @@ void Runner::save_model(const std::string& name, const std::vector<float>& model
 
 void Runner::finish() {
   simulation_->settle();
-  fs::create_directories(out_ / "models");
-  const engine::Objective& objective = simulation_->objective();
   const std::vector<float> average = simulation_->average_model();
-  save_model("average", average, objective.estimate_buffers(average));
-  for (std::size_t i = 0; i < simulation_->peers(); ++i) {
-    save_model(fmt::format("peer-{}", i), simulation_->model(i), objective.buffers(i));
+  if (crew().leads()) {
+    fs::create_directories(out_ / "models");
+    save_model("average", average, simulation_->objective().estimate_buffers(average));
   }
-  const std::string summary = summarize(*simulation_, config_, figures());
-  DurableFile file(out_ / "summary.json");
-  file.write(summary);
-  file.commit();
-  outcome_ = {*last_, simulation_->round(), summary, true,
-              divergence_warning(metrics_.first(), *last_)};
+  Sha256 sha;
+  for (std::size_t i = 0; i < simulation_->peers(); ++i) {
+    const SavedModel peer = simulation_->fetch_model(i);
+    sha.update(peer.parameters.data(), peer.parameters.size() * sizeof(float));
+    if (crew().leads()) save_model(fmt::format("peer-{}", i), peer.parameters, peer.buffers);
+  }
+  const std::string text = summary(sha.finish_hex());
+  crew().agree([&] {
+    if (!crew().leads()) return;
+    DurableFile file(out_ / "summary.json");
+    file.write(text);
+    file.commit();
+  });
+  outcome_ = {*last_, simulation_->round(), text, true,
+              crew().leads() ? divergence_warning(metrics_.first(), *last_) : ""};
 }
 
 }  // namespace hearsay::train

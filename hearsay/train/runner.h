@@ -8,11 +8,12 @@
 #include "hearsay/train/checkpoint.h"
 #include "hearsay/train/metrics_file.h"
 #include "hearsay/train/run.h"
-#include "hearsay/transport/alone.h"
 
 namespace hearsay::train {
 
 /// A run and its directory, round by round: what `run` and `resume` do, and fleets do side by side.
+/// Of several processes the first writes the directory, but for the parts of checkpoints; all of
+/// them call the same members in the same order.
 ///
 ///   Runner runner(config, out, observer);    every check comes before the first file
 ///   runner.claim();                          or restore()
@@ -24,9 +25,9 @@ namespace hearsay::train {
 ///   runner.outcome()
 class Runner {
  public:
-  /// On `machine`, or if that is null on one of its own.
+  /// Does not wait for other processes: one that throws is alone (Crew::agree).
   Runner(const Config& config, std::filesystem::path out, Observer& observer,
-         std::shared_ptr<Machine> machine = nullptr);
+         std::shared_ptr<Machine> machine);
 
   /// Make the directory and its config.toml. Throws as `run` does if there is a run already.
   void claim();
@@ -46,26 +47,27 @@ class Runner {
 
  private:
   bool is_evaluated(std::uint64_t round) const;
+  bool is_saved(std::uint64_t round) const;
+  bool asked_to_stop() const;
   void evaluate();
   void save();
   void stop();
   void finish();
-  Metrics figures() const;
-  void save_model(const std::string& name, const std::vector<float>& model,
+  std::string summary(const std::string& models_sha256) const;
+  void save_model(const std::string& name, std::span<const float> model,
                   std::span<const float> buffers) const;
+  Crew& crew() const { return simulation_->crew(); }
 
   const Config config_;
   const std::filesystem::path out_;
   Observer& observer_;
   std::unique_ptr<Simulation> simulation_;
-  transport::Alone alone_;
-  transport::Group group_;
   CheckpointStore checkpoints_;
   MetricsFile metrics_;
   backend::StateList state_;
   std::uint64_t metrics_bytes_ = 0;
   double seconds_ = 0;
-  std::optional<Metrics> last_;  ///< the last line of metrics.jsonl
+  std::optional<Metrics> last_;  ///< the last line of metrics.jsonl; process 0 has all of it
   std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
   std::optional<Outcome> outcome_;
 };

@@ -8,7 +8,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/engine/objectives.h"
-#include "hearsay/train/init.h"
+#include "hearsay/train/host_rows.h"
 
 namespace hearsay::train {
 
@@ -43,23 +43,50 @@ graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t
   return at_once ? Change::kEveryRound : Change::kPhases;
 }
 
+std::string sha256_of(const std::vector<graph::Weights>& period) {
+  Sha256 sha;
+  for (const graph::Weights& weights : period) {
+    for (const graph::Edge& edge : weights.edges()) {
+      sha.update(&edge.sender, sizeof edge.sender);
+      sha.update(&edge.receiver, sizeof edge.receiver);
+      sha.update(&edge.weight, sizeof edge.weight);
+    }
+  }
+  return sha.finish_hex();
+}
+
+transport::Placement placed(std::size_t peers, const Crew& crew) {
+  const transport::Placement placement{peers, crew.processes()};
+  transport::check_placement(placement);
+  return placement;
+}
+
 }  // namespace
 
 Simulation::Simulation(const Config& config)
     : Simulation(config, std::make_shared<Machine>(config)) {}
 
 Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
-    : machine_(std::move(machine)), kernels_(machine_->kernels()) {
+    : machine_(std::move(machine)),
+      kernels_(machine_->kernels()),
+      everybody_(machine_->crew(), placement_, kernels_),
+      meter_(machine_->crew(), placement_) {
   ThreadPool& pool = machine_->pool();
   const std::uint64_t seed = config.count("seed");
   schedule_ = graph::make_schedule(config.text("graph"), {config.count("peers"), seed});
   const std::size_t n = schedule_->peers();
+  placement_ = placed(n, crew());
+  first_ = placement_.first(crew().process());
+  rows_ = placement_.rows(crew().process());
   facts_ = graph::facts_of(*schedule_);
+  graph_sha256_ = sha256_of(schedule_->period());
+  schedule_->keep(first_, rows_);
   compressor_ = compress::make_compressor(config.text("compressor"));
+  const bool has_init = config.text("init") != "none";
   objective_ =
       engine::make_objective(config.text("data"), {.peers = n,
-                                                   .first = 0,
-                                                   .rows = n,
+                                                   .first = first_,
+                                                   .rows = rows_,
                                                    .seed = seed,
                                                    .pool = pool,
                                                    .kernels = kernels_,
@@ -67,11 +94,18 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
                                                    .partition = config.text("partition"),
                                                    .augment = config.text("augment"),
                                                    .validation = config.fraction("validation"),
-                                                   .batch = config.count("batch")});
-  optimizer_ = make_optimizer(config.text("optimizer"), kernels_, n, layout().dim());
+                                                   .batch = config.count("batch"),
+                                                   .estimates = crew().leads() || has_init});
+
+  optimizer_ = make_optimizer(config.text("optimizer"), kernels_, rows_, layout().dim());
   rate_ = make_learning_rate(config.text("lr"));
-  accounts_ = std::make_unique<Accounts>(Link(config.text("link"), n, seed), *schedule_,
-                                         rounds_per_epoch(), layout().dim(), 0, n);
+  Link link(config.text("link"), n, seed);
+  if (link.simulated() && !crew().alone()) {
+    throw InvalidArgument(
+        "[link] simulated links need all peers in one process; drop --link, or mpirun");
+  }
+  accounts_ = std::make_unique<Accounts>(std::move(link), *schedule_, rounds_per_epoch(),
+                                         layout().dim(), first_, rows_);
   algorithm::check_fit(config.text("algorithm"),
                        {.graph_spec = config.text("graph"),
                         .graph = facts_,
@@ -83,17 +117,26 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
                         .optimizer_has_momentum = optimizer_->has_momentum(),
                         .constant_rate = is_constant(*rate_),
                         .lossy_links = accounts_->link().loss() > 0});
-  bank_compressor_ =
-      std::make_unique<algorithm::BankCompressor>(*compressor_, layout(), kernels_, pool, seed, 0);
+  bank_compressor_ = std::make_unique<algorithm::BankCompressor>(
+      *compressor_, layout(), kernels_, pool, seed, static_cast<std::uint32_t>(first_),
+      !crew().alone());
   algorithm_ = algorithm::make_algorithm(
-      config.text("algorithm"), {.kernels = kernels_,
-                                 .layout = layout(),
-                                 .compressor = *bank_compressor_,
-                                 .topk_keep = compress::topk_keep(config.text("compressor")),
-                                 .graph = facts_,
-                                 .peers = n,
-                                 .rows = n});
-  gradient_ = kernels_.allocate(n, layout().dim());
+      config.text("algorithm"),
+      {.kernels = kernels_,
+       .layout = layout(),
+       .compressor = *bank_compressor_,
+       .topk_keep = compress::topk_keep(config.text("compressor")),
+       .graph = facts_,
+       .peers = n,
+       .first = first_,
+       .rows = rows_,
+       .start_of = [this](std::uint32_t peer, std::span<float> x) { start_of(peer, x); }});
+  courier_ = std::make_unique<Courier>(Courier::Parts{.crew = crew(),
+                                                      .placement = placement_,
+                                                      .compressor = *compressor_,
+                                                      .layout = layout(),
+                                                      .kernels = kernels_});
+  gradient_ = kernels_.allocate(rows_, layout().dim());
   training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
                                                 : config.count("epochs") * rounds_per_epoch();
   constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
@@ -102,13 +145,7 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
         fmt::format("[config] {} rounds are too many; at most {} are possible, use fewer epochs",
                     total_rounds(), kMostRounds));
   }
-  std::vector<float> start(layout().dim());
-  for (std::size_t i = 0; i < n; ++i) {
-    objective_->initial_model(static_cast<std::uint32_t>(i), start);
-    kernels_.upload(start, algorithm_->initial(), i);
-  }
-  if (config.text("init") != "none") start_from(config.text("init"));
-  algorithm_->start();
+  start(config.text("init"));
 }
 
 Simulation::~Simulation() {
@@ -118,13 +155,39 @@ Simulation::~Simulation() {
   }
 }
 
-void Simulation::start_from(const std::string& init) {
-  SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
-  if (saved.buffers.empty()) saved.buffers = objective_->estimate_buffers(saved.parameters);
-  for (std::size_t i = 0; i < peers(); ++i) {
-    kernels_.upload(saved.parameters, algorithm_->initial(), i);
-    if (!saved.buffers.empty()) objective_->set_buffers(i, saved.buffers);
+void Simulation::start(const std::string& init) {
+  std::vector<float> buffers;
+  if (init != "none") {
+    SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
+    init_ = std::move(saved.parameters);
+    buffers = saved.buffers.empty() ? objective_->estimate_buffers(init_) : saved.buffers;
   }
+  std::vector<float> x(layout().dim());
+  for (std::size_t i = 0; i < rows_; ++i) {
+    start_of(static_cast<std::uint32_t>(first_ + i), x);
+    kernels_.upload(x, algorithm_->initial(), i);
+    if (!buffers.empty()) objective_->set_buffers(i, buffers);
+  }
+  algorithm_->start();
+}
+
+void Simulation::start_of(std::uint32_t peer, std::span<float> x) const {
+  if (init_.empty()) {
+    objective_->initial_model(peer, x);
+  } else {
+    std::ranges::copy(init_, x.begin());
+  }
+}
+
+const graph::Weights& Simulation::weights_of(std::uint64_t round) {
+  return schedule_->at(round, round / rounds_per_epoch());
+}
+
+void Simulation::meet_senders(std::uint64_t round) {
+  const std::uint64_t phase = schedule_->phase(round, round / rounds_per_epoch());
+  if (met_phase_ == phase) return;
+  met_phase_ = phase;
+  algorithm_->meet(courier_->senders(weights_of(round)));
 }
 
 std::uint64_t Simulation::total_rounds() const {
@@ -145,6 +208,7 @@ std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const auto index = static_cast<std::uint32_t>(round_);
   const bool last_phase = round_ >= training_rounds_;
+  meet_senders(round_);
   const double lr = rate_->at(static_cast<double>(round_) / rounds_an_epoch,
                               static_cast<double>(training_rounds_) / rounds_an_epoch);
   plan_ = algorithm_->plan({.index = index,
@@ -158,7 +222,7 @@ std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass
     objective_->observe(index, algorithm_->point());
     return {};
   }
-  const std::span<double> losses = kernels_.results<double>(peers());
+  const std::span<double> losses = kernels_.results<double>(rows_);
   machine_->note([this, round = round_, losses] { accounts_->gradient(round, losses); });
   return engine::GradientRequest{.objective = objective_.get(),
                                  .round = index,
@@ -201,16 +265,21 @@ void Simulation::emit() {
   algorithm_->emit(outbox_);
   std::vector<algorithm::Lengths> lengths(outbox_.payloads.begin(), outbox_.payloads.end());
   machine_->note([this, vectors = std::move(lengths)] { accounts_->emitted(vectors); });
+  if (!crew().alone()) settle();  // codes were waited for, so figures are there
+  courier_->send(weights_of(round_), outbox_, algorithm_->push_sum(),
+                 static_cast<std::uint32_t>(round_));
 }
 
 void Simulation::gossip() {
-  const graph::Weights& weights = schedule_->at(round_, round_ / rounds_per_epoch());
+  const graph::Weights& weights = weights_of(round_);
   const auto index = static_cast<std::uint32_t>(round_);
   algorithm::Delivered arrives;
   if (accounts_->link().loss() > 0) {
     arrives = [&](const graph::Edge& edge) { return accounts_->link().arrives(edge, index); };
   }
-  algorithm::deliver(weights, outbox_, algorithm_->push_sum(), arrives, exchange_);
+  const algorithm::Remote& remote = courier_->receive(weights, outbox_, index);
+  algorithm::deliver(weights, first_, outbox_, algorithm_->push_sum(), remote, arrives, exchange_);
+  courier_->release();
   algorithm_->mix(exchange_);
   machine_->note([this, round = round_, send_first = plan_.send_first] {
     accounts_->gossip(round, send_first);
@@ -218,14 +287,13 @@ void Simulation::gossip() {
 }
 
 void Simulation::average() {
-  algorithm::LocalCollective everybody(kernels_);
   const auto losses = accounts_->losses();
-  algorithm_->average(everybody, plan_.reads_losses ? losses : losses.first(0));
+  algorithm_->average(everybody_, plan_.reads_losses ? losses : losses.first(0));
   machine_->note([this] { accounts_->global(); });
 }
 
 std::span<double> Simulation::norms_of(backend::ConstBlock rows) const {
-  const std::span<double> norms = kernels_.results<double>(peers());
+  const std::span<double> norms = kernels_.results<double>(rows_);
   kernels_.squared_norms(rows, norms);
   return norms;
 }
@@ -241,41 +309,69 @@ void Simulation::check_finite() const {
   settle();
 }
 
-std::string Simulation::graph_sha256() const {
+std::vector<float> Simulation::model(std::size_t peer) const {
+  std::vector<float> copy(layout().dim());
+  kernels_.download(algorithm_->point(), peer - first_, copy);
+  return copy;
+}
+
+SavedModel Simulation::fetch_model(std::size_t peer) const {
+  const std::size_t owner = placement_.owner(peer);
+  Bytes mine;
+  if (owner == crew().process()) {
+    append(mine, std::span<const float>(model(peer)));
+    append(mine, std::span<const float>(objective_->buffers(peer - first_)));
+  }
+  mine = crew().group().fetch(owner, mine);
+  SavedModel fetched;
+  if (!crew().leads()) return fetched;
+  fetched.parameters.resize(layout().dim());
+  fetched.buffers.resize(objective_->buffer_layout().dim());
+  ByteReader reader(mine, "model of a peer");
+  reader.read(std::span(fetched.parameters));
+  reader.read(std::span(fetched.buffers));
+  return fetched;
+}
+
+std::string Simulation::models_sha256() const {
   Sha256 sha;
-  for (const graph::Weights& weights : schedule_->period()) {
-    for (const graph::Edge& edge : weights.edges()) {
-      sha.update(&edge.sender, sizeof edge.sender);
-      sha.update(&edge.receiver, sizeof edge.receiver);
-      sha.update(&edge.weight, sizeof edge.weight);
-    }
+  for (std::size_t i = 0; i < peers(); ++i) {
+    const std::vector<float> model = fetch_model(i).parameters;
+    sha.update(model.data(), model.size() * sizeof(float));
   }
   return sha.finish_hex();
 }
 
-std::vector<float> Simulation::model(std::size_t peer) const {
-  std::vector<float> copy(layout().dim());
-  kernels_.download(algorithm_->point(), peer, copy);
-  return copy;
-}
-
 std::vector<float> Simulation::average_model() const {
-  std::vector<double> sum(layout().dim(), 0.0);
   std::vector<float> mean(layout().dim());
-  for (std::size_t i = 0; i < peers(); ++i) {
-    kernels_.download(algorithm_->point(), i, mean);
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(mean[k]);
+  if (!crew().alone()) {
+    const HostRows models(kernels_, algorithm_->point());
+    crew().group().mean(placement_, models.floats(), mean);
+    return mean;
   }
-  for (std::size_t k = 0; k < sum.size(); ++k) {
-    mean[k] = static_cast<float>(sum[k] / static_cast<double>(peers()));
-  }
+  std::vector<double> sum(mean.size());
+  kernels_.sum_rows(algorithm_->point(), sum);
+  std::ranges::transform(sum, mean.begin(), [this](double of_all) {
+    return static_cast<float>(of_all / static_cast<double>(peers()));
+  });
   return mean;
 }
 
+std::vector<PeerReport> Simulation::gather(std::span<const PeerReport> own) const {
+  Bytes mine;
+  for (const PeerReport& report : own) append_report(mine, report);
+  std::vector<PeerReport> all;
+  for (const Bytes& bytes : crew().group().gather(mine)) {
+    ByteReader reader(bytes, "reports of peers");
+    while (reader.left() > 0) all.push_back(read_peer_report(reader));
+  }
+  return all;
+}
+
 Traffic Simulation::traffic() const {
-  std::vector<PeerReport> reports;
-  for (std::size_t i = 0; i < peers(); ++i) reports.push_back(accounts_->report(i));
-  return total_traffic(reports, accounts_->run_report().global_bytes);
+  std::vector<PeerReport> own;
+  for (std::size_t i = 0; i < rows_; ++i) own.push_back(accounts_->report(i));
+  return total_traffic(gather(own), accounts_->run_report().global_bytes);
 }
 
 Metrics Simulation::evaluate() {
@@ -283,22 +379,25 @@ Metrics Simulation::evaluate() {
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const std::vector<float> average = average_model();
   const std::vector<engine::Score> scores = objective_->scores(algorithm_->point());
-  const engine::Score of_average =
-      objective_->evaluate(average, objective_->estimate_buffers(average));
   const std::span<const double> push_sum = algorithm_->push_sum();
-
-  std::vector<PeerReport> reports;
-  for (std::size_t i = 0; i < peers(); ++i) {
-    PeerReport& report = reports.emplace_back(accounts_->report(i));
+  std::vector<PeerReport> own;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    PeerReport& report = own.emplace_back(accounts_->report(i));
     report.score = scores[i];
-    report.divergence = distance(model(i), average);
+    report.divergence = distance(model(first_ + i), average);
     if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
   RunReport run = accounts_->run_report();
   run.round = round_;
   run.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
   run.lr = rate_->at(run.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
-  const Metrics metrics = assemble(reports, of_average, run);
+  const std::vector<PeerReport> all = gather(own);
+  Metrics metrics;
+  metrics.round = round_;
+  if (crew().leads()) {
+    metrics =
+        assemble(all, objective_->evaluate(average, objective_->estimate_buffers(average)), run);
+  }
   accounts_->evaluated(metrics.train_loss);
   return metrics;
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "hearsay/algorithm/algorithm.h"
-#include "hearsay/backend/mass_meter.h"
 #include "hearsay/backend/state.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/engine/objective.h"
@@ -14,6 +13,10 @@
 #include "hearsay/graph/schedule.h"
 #include "hearsay/train/accounts.h"
 #include "hearsay/train/config.h"
+#include "hearsay/train/courier.h"
+#include "hearsay/train/crew.h"
+#include "hearsay/train/crew_mass_meter.h"
+#include "hearsay/train/init.h"
 #include "hearsay/train/learning_rate.h"
 #include "hearsay/train/machine.h"
 #include "hearsay/train/metrics.h"
@@ -21,11 +24,15 @@
 
 namespace hearsay::train {
 
-/// All n peers of a run in one process, round by round.
+/// The peers of a run that live in this process, all n of them or those of one of several
+/// processes, round by round.
 ///
 /// Everything that happens is a function of the config: the same config gives bit-identical models
 /// for any number of threads, and after a restart from `state()`; also side by side with other
-/// simulations on one machine.
+/// simulations on one machine; and for any number of processes.
+///
+/// All processes of a run call the same members in the same order, but for those that are marked as
+/// this process's own.
 ///
 /// Rounds do not wait for the device. What they tell is taken account of by `settle`, at the latest
 /// when the device is Kernels::lag() rounds behind, so a failure may show rounds after its own.
@@ -59,13 +66,30 @@ class Simulation {
   void check_finite() const;
 
   /// Score every peer's model and their average. Throws RunFailed as run_round does.
+  /// Process 0 has the figures, the others the round alone.
   Metrics evaluate();
 
   /// All that a restart needs, algorithm and optimizer included; to be read when settled.
   void state(backend::StateList& list);
+  /// To be called before a state after `round` rounds is read back, and after it.
+  void restoring(std::uint64_t round) { meet_senders(round); }
   void restored() { algorithm_->restored(); }
 
-  std::size_t peers() const { return schedule_->peers(); }
+  /// What all peers have sent in settled rounds, in process 0.
+  Traffic traffic() const;
+  /// One peer's model (z) and its buffers, in process 0.
+  SavedModel fetch_model(std::size_t peer) const;
+  /// SHA-256 of all peers' models, in process 0.
+  std::string models_sha256() const;
+  /// The mean of all peers' models.
+  std::vector<float> average_model() const;
+
+  // This process's own:
+  std::size_t peers() const { return placement_.peers; }  ///< n, of all processes
+  std::size_t first() const { return first_; }            ///< of this process's peers
+  std::size_t rows() const { return rows_; }              ///< how many they are
+  Crew& crew() const { return machine_->crew(); }
+  const transport::Placement& placement() const { return placement_; }
   const Layout& layout() const { return objective_->layout(); }
   const engine::Objective& objective() const { return *objective_; }
   const algorithm::Algorithm& algorithm() const { return *algorithm_; }
@@ -75,16 +99,18 @@ class Simulation {
   std::size_t threads() const { return machine_->pool().threads(); }
   std::size_t batch() const { return objective_->batch(); }
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
-  Traffic traffic() const;           ///< of settled rounds
-  std::string graph_sha256() const;  ///< of the edges of one period
+  const std::string& graph_sha256() const { return graph_sha256_; }     ///< of one period's edges
+  double seconds_waited() const { return courier_->seconds_waited(); }  ///< for other processes
 
-  /// The model of one peer (z), copied out.
+  /// The model of one of this process's peers (z), copied out.
   std::vector<float> model(std::size_t peer) const;
-  /// The mean of all peers' models.
-  std::vector<float> average_model() const;
 
  private:
-  void start_from(const std::string& init);
+  void start(const std::string& init);
+  void start_of(std::uint32_t peer, std::span<float> x) const;
+  void meet_senders(std::uint64_t round);
+  const graph::Weights& weights_of(std::uint64_t round);
+  std::vector<PeerReport> gather(std::span<const PeerReport> own) const;
   void step();
   void emit();
   void gossip();
@@ -93,8 +119,11 @@ class Simulation {
 
   std::shared_ptr<Machine> machine_;  ///< shared by the simulations of a fleet
   backend::Kernels& kernels_;
+  transport::Placement placement_;
+  std::size_t first_ = 0, rows_ = 0;
   std::unique_ptr<graph::Schedule> schedule_;
   graph::Facts facts_;
+  std::string graph_sha256_;
   std::unique_ptr<compress::Compressor> compressor_;
   std::unique_ptr<engine::Objective> objective_;
   std::unique_ptr<algorithm::BankCompressor> bank_compressor_;
@@ -103,8 +132,12 @@ class Simulation {
   std::unique_ptr<LearningRate> rate_;
   std::unique_ptr<Accounts> accounts_;
   backend::Array gradient_;
-  backend::LocalMassMeter meter_;
+  std::unique_ptr<Courier> courier_;
+  CrewCollective everybody_;
+  CrewMassMeter meter_;
+  std::optional<std::uint64_t> met_phase_;  ///< of the graph whose senders the algorithm knows
 
+  std::vector<float> init_;  ///< what all peers start with; empty: the objective says
   std::uint64_t training_rounds_ = 0;
   std::uint64_t round_ = 0;
   // Of the round that has begun:

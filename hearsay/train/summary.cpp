@@ -8,21 +8,11 @@
 
 #include "hearsay/backend/device.h"
 #include "hearsay/core/registry.h"
-#include "hearsay/core/sha256.h"
 #include "hearsay/core/version.h"
 
 namespace hearsay::train {
 
 namespace {
-
-std::string models_sha256(const Simulation& simulation) {
-  Sha256 sha;
-  for (std::size_t i = 0; i < simulation.peers(); ++i) {
-    const std::vector<float> model = simulation.model(i);
-    sha.update(model.data(), model.size() * sizeof(float));
-  }
-  return sha.finish_hex();
-}
 
 /// Of products in networks: what the device's spec says, where it has a choice.
 std::string precision_of(std::string_view device) {
@@ -40,7 +30,22 @@ std::uint64_t peak_rss_bytes() {
 
 }  // namespace
 
-std::string summarize(const Simulation& simulation, const Config& config, const Metrics& m) {
+ProcessFigures figures_of_processes(const Simulation& simulation) {
+  Bytes mine;
+  append(mine, peak_rss_bytes());
+  append(mine, simulation.seconds_waited());
+  ProcessFigures all;
+  for (const Bytes& bytes : simulation.crew().group().gather(mine)) {
+    ByteReader reader(bytes, "figures of a process");
+    all.peak_rss_bytes = std::max(all.peak_rss_bytes, reader.read<std::uint64_t>());
+    all.seconds_waited +=
+        reader.read<double>() / static_cast<double>(simulation.crew().processes());
+  }
+  return all;
+}
+
+std::string summarize(const Simulation& simulation, const Config& config, const Metrics& m,
+                      const ProcessFigures& processes, const std::string& models_sha256) {
   nlohmann::ordered_json s;
   const auto add = [&](const char* key, const std::optional<double>& value) {
     if (value) s[key] = *value;
@@ -85,7 +90,10 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
                                                 static_cast<double>(simulation.peers()) / m.seconds
                                           : 0.0;
-  s["peak_rss_bytes"] = peak_rss_bytes();
+  s["processes"] = simulation.crew().processes();
+  s["transport"] = simulation.crew().transport().name();
+  s["seconds_waited"] = processes.seconds_waited;
+  s["peak_rss_bytes"] = processes.peak_rss_bytes;
   s["device"] = simulation.kernels().device();
   s["isa"] = simulation.kernels().isa();
   s["precision"] = precision_of(config.text("device"));
@@ -98,7 +106,7 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   }
   s["seed"] = config.count("seed");
   s["config_hash"] = config.hash();
-  s["models_sha256"] = models_sha256(simulation);
+  s["models_sha256"] = models_sha256;
   s["version"] = version();
   return s.dump(2) + "\n";
 }

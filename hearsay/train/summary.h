@@ -8,9 +8,19 @@
 
 namespace hearsay::train {
 
+/// What the processes of a run have cost, in process 0.
+struct ProcessFigures {
+  std::uint64_t peak_rss_bytes = 0;  ///< the largest of any
+  double seconds_waited = 0;         ///< for messages, the mean over processes
+};
+
+/// All processes call this.
+ProcessFigures figures_of_processes(const Simulation& simulation);
+
 /// summary.json: the last evaluation, the traffic, the time, who held which classes
 /// (`class_counts`, a row a peer), and what the run was: machine, seed, config and the SHA-256 of
 /// the models. Names are stable; what a problem does not have is left out.
-std::string summarize(const Simulation& simulation, const Config& config, const Metrics& last);
+std::string summarize(const Simulation& simulation, const Config& config, const Metrics& last,
+                      const ProcessFigures& processes, const std::string& models_sha256);
 
 }  // namespace hearsay::train

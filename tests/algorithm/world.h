@@ -139,7 +139,7 @@ class World {
     return {block.data, block.data + block.size()};
   }
 
-  backend::LocalMassMeter meter;
+  backend::MassMeter meter;
   Plan last_plan;
 
  private:

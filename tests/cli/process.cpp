@@ -15,9 +15,10 @@ namespace hearsay::cli {
 
 namespace fs = std::filesystem;
 
-Child::Child(const std::vector<std::string>& arguments, const fs::path& directory,
-             const fs::path& out, const fs::path& err) {
-  std::vector<std::string> words{HEARSAY_CLI};
+Child::Child(const Words& arguments, const fs::path& directory, const fs::path& out,
+             const fs::path& err, const Words& launcher) {
+  Words words = launcher;
+  words.emplace_back(HEARSAY_CLI);
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -30,9 +31,9 @@ Child::Child(const std::vector<std::string>& arguments, const fs::path& director
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), kWrite, 0644);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), kWrite, 0644);
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  const int error = ::posix_spawn(&pid_, HEARSAY_CLI, &actions, nullptr, argv.data(), environ);
+  const int error = ::posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot start " HEARSAY_CLI);
+  if (error != 0) throw std::runtime_error("cannot start " + words.front());
 }
 
 Child::~Child() {
@@ -53,10 +54,10 @@ int Child::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-Result hearsay(const std::vector<std::string>& arguments, const fs::path& directory) {
+Result hearsay(const Words& arguments, const fs::path& directory, const Words& launcher) {
   const train::Scratch output;
   const fs::path out = output / "out", err = output / "err";
-  const int status = Child(arguments, directory, out, err).wait();
+  const int status = Child(arguments, directory, out, err, launcher).wait();
   return {status, train::read_text(out), train::read_text(err)};
 }
 

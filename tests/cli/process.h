@@ -14,19 +14,25 @@ struct Result {
   std::string out, err;
 };
 
-/// Run to the end. Standard output and error are files, so no terminal.
-Result hearsay(const std::vector<std::string>& arguments, const std::filesystem::path& directory);
+using Words = std::vector<std::string>;
+
+/// Run to the end. Standard output and error are files, so no terminal. `launcher`: the words that
+/// start it, if it does not start itself.
+Result hearsay(const Words& arguments, const std::filesystem::path& directory,
+               const Words& launcher = {});
 
 /// A run that goes on while the test does something to it.
 class Child {
  public:
   /// Standard output and error go to the files `out` and `err`.
-  Child(const std::vector<std::string>& arguments, const std::filesystem::path& directory,
-        const std::filesystem::path& out, const std::filesystem::path& err);
+  Child(const Words& arguments, const std::filesystem::path& directory,
+        const std::filesystem::path& out, const std::filesystem::path& err,
+        const Words& launcher = {});
   ~Child();  ///< kills it if nobody waited
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t pid() const { return pid_; }  ///< of the launcher, if there is one
   void kill();
   void signal(int number);
   int wait();  ///< exit status, or -SIGNAL

@@ -61,7 +61,7 @@ std::string failure_of(const Accounts& accounts) {
 
 Bytes bytes_of(const PeerReport& report) {
   Bytes bytes;
-  append(bytes, report);
+  append_report(bytes, report);
   return bytes;
 }
 

@@ -112,7 +112,7 @@ class Process {
           std::string config_hash = "hash", std::string files_hash = "files")
       : placement_{peers, transport.seat().processes},
         me_(transport.seat().process),
-        group_(transport, placement_),
+        group_(transport),
         store_(std::move(directory), std::move(config_hash), std::move(files_hash), group_,
                placement_, me_),
         state_({placement_.first(me_), placement_.rows(me_)}) {}

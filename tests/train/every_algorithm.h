@@ -18,23 +18,30 @@ inline void PrintTo(const Entry& entry, std::ostream* out) { *out << entry.name;
 
 namespace hearsay::train {
 
-/// Every method of the registry, with a compressor and an optimizer that suit it. Where compression
-/// must be mild, it has 16 bits: ecd enlarges what another rounding changes, and with 10 bits its
-/// models are 3e-3 apart after 20 rounds if the rate differs by 5e-6 of itself; so, 1e-4.
+/// A method of the registry on five peers, with a compressor and an optimizer that suit it. Where
+/// compression must be mild, it has 16 bits: ecd enlarges what another rounding changes, and with
+/// 10 bits its models are 3e-3 apart after 20 rounds if the rate differs by 5e-6 of itself; so,
+/// 1e-4.
+inline Config method_on(const algorithm::Entry& entry,
+                        std::vector<std::pair<std::string, std::string>> more) {
+  using Compression = algorithm::Needs::Compression;
+  const algorithm::Needs& needs = entry.needs;
+  more.insert(more.end(),
+              {{"algorithm", std::string(entry.example)},
+               {"compressor", needs.compression == Compression::kContractive ? "topk:keep=0.2"
+                              : needs.compression == Compression::kMild ? "qsgd:bits=16,unbiased=1"
+                                                                        : "identity"},
+               {"peers", "5"},
+               {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
+               {"lr", "0.02"}});
+  return config_of(more);
+}
+
+/// Every method of the registry.
 class EveryAlgorithm : public ::testing::TestWithParam<algorithm::Entry> {
  protected:
   static Config method_on(std::vector<std::pair<std::string, std::string>> more) {
-    using Compression = algorithm::Needs::Compression;
-    const algorithm::Needs& needs = GetParam().needs;
-    more.insert(more.end(), {{"algorithm", std::string(GetParam().example)},
-                             {"compressor",
-                              needs.compression == Compression::kContractive ? "topk:keep=0.2"
-                              : needs.compression == Compression::kMild ? "qsgd:bits=16,unbiased=1"
-                                                                        : "identity"},
-                             {"peers", "5"},
-                             {"optimizer", needs.own_momentum ? "sgd" : "nesterov:beta=0.5"},
-                             {"lr", "0.02"}});
-    return config_of(more);
+    return train::method_on(GetParam(), std::move(more));
   }
 
   /// On five noisy quadratics.

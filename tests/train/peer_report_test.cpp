@@ -25,13 +25,13 @@ PeerReport report_of(std::size_t i) {
 
 Bytes bytes_of(const PeerReport& report) {
   Bytes bytes;
-  append(bytes, report);
+  append_report(bytes, report);
   return bytes;
 }
 
 TEST(PeerReport, ComesBackFromItsBytes) {
   Bytes bytes;
-  for (std::size_t i : {0, 1, 2}) append(bytes, report_of(i));
+  for (std::size_t i : {0, 1, 2}) append_report(bytes, report_of(i));
   ByteReader reader(bytes, "reports");
   for (std::size_t i : {0, 1, 2}) {
     const PeerReport back = read_peer_report(reader), expected = report_of(i);

@@ -11,6 +11,7 @@
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/safetensors.h"
 #include "train/every_algorithm.h"
+#include "train/world.h"
 
 namespace hearsay::train {
 namespace {
@@ -49,12 +50,6 @@ class Listener : public Observer {
 Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
   more.insert(more.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
   return config_of(more);
-}
-
-void expect_same_run(const fs::path& left, const fs::path& right) {
-  EXPECT_EQ(lasting(summary_of(left)), lasting(summary_of(right)));
-  EXPECT_EQ(metrics_of(left), metrics_of(right));
-  EXPECT_EQ(contents(left / "models"), contents(right / "models"));
 }
 
 class RunOf : public EveryAlgorithm {};

@@ -63,8 +63,8 @@ inline std::vector<std::pair<std::string, std::string>> contents(
 
 /// summary.json of a run without what differs from one machine or moment to the next.
 inline nlohmann::json lasting(nlohmann::json summary) {
-  for (const char* key :
-       {"seconds", "seconds_per_round", "samples_per_second", "peak_rss_bytes", "threads"}) {
+  for (const char* key : {"seconds", "seconds_per_round", "samples_per_second", "peak_rss_bytes",
+                          "threads", "processes", "transport", "seconds_waited"}) {
     summary.erase(key);
   }
   return summary;

@@ -67,7 +67,7 @@ class Mpi : public Transport {
     MPI_Finalize();
   }
 
-  std::string_view name() const override { return "mpi"; }
+  std::string_view name() const override { return fast_ ? "mpi:allreduce=fast" : "mpi"; }
   Seat seat() const override { return seat_; }
 
   bool send(std::size_t process, Label label, ByteView head, ByteView body) override {

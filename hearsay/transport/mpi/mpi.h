@@ -15,6 +15,10 @@ inline constexpr Parameter kMpiParameters[] = {
 /// Whether a launcher of Open MPI started this process.
 bool started_by_mpirun();
 
+/// This process's number among those that the launcher started, known before any MPI is; 0 if there
+/// is no launcher.
+std::size_t launched_rank();
+
 /// The processes of MPI_COMM_WORLD: non-blocking point-to-point messages, preposted where the
 /// receiver expects them, probed otherwise; a thread moves them while the caller computes. Nobody
 /// is ever gone: where a process dies, mpirun ends them all.

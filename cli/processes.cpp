@@ -1,0 +1,44 @@
+#include "cli/processes.h"
+
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "cli/shell_word.h"
+#include "cli/stop.h"
+#include "hearsay/core/error.h"
+
+namespace hearsay::cli {
+
+int in_all_processes(transport::Transport& transport, const std::function<int(Run&)>& body) {
+  const std::size_t process = transport.seat().process;
+  bool told = process != 0;
+  std::filesystem::path* out = nullptr;
+  train::Crew crew(transport, [&] {
+    if (told || out == nullptr || out->empty() || !stop_requested()) return;
+    told = true;
+    fmt::print(stderr,
+               "hearsay: asked to stop; where the processes end before they next save, go on from "
+               "the last checkpoint with: hearsay train --resume {}\n",
+               shell_word(out->string()));
+  });
+  Run run{crew, {}};
+  out = &run.out;
+  try {
+    return body(run);
+  } catch (const std::exception& error) {
+    if (crew.alone()) throw;
+    const int status = status_of(error);
+    if (crew.has_failed_together()) {
+      if (crew.leads()) fmt::print(stderr, "hearsay: {}\n", error.what());
+      return status;
+    }
+    fmt::print(stderr, "hearsay: process {}: {}\n", process, error.what());
+    std::fflush(nullptr);
+    transport.abort(status);
+    return status;
+  }
+}
+
+}  // namespace hearsay::cli

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "cli/mpirun.h"
+#include "cli/stop.h"
+#include "train/scratch.h"
+
+namespace hearsay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using train::lasting, train::metrics_of, train::summary_of;
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) {
+    ++found;
+  }
+  return found;
+}
+
+TEST(UnderMpirun, TheProgramTrainsAsAlone) {
+  const train::Scratch scratch;
+  const Words arguments = {"train",    "--data", "digits", "--model", "logistic",   "--peers", "5",
+                           "--rounds", "20",     "--lr",   "0.1",     "--evaluate", "7"};
+  const auto into = [&](const std::string& out) {
+    Words all = arguments;
+    all.insert(all.end(), {"--out", out});
+    return all;
+  };
+  ASSERT_EQ(hearsay(into("alone"), scratch.path()).status, 0);
+  const Result together = hearsay(into("together"), scratch.path(), mpirun(4));
+  ASSERT_EQ(together.status, 0) << together.err;
+  EXPECT_EQ(lasting(summary_of(scratch / "together")), lasting(summary_of(scratch / "alone")));
+  EXPECT_EQ(metrics_of(scratch / "together"), metrics_of(scratch / "alone"));
+  EXPECT_EQ(train::contents(scratch / "together/models"),
+            train::contents(scratch / "alone/models"));
+  EXPECT_TRUE(fs::exists(scratch / "together/report.html"));
+  EXPECT_EQ(count(together.out, "run directory: together"), 1u) << together.out;
+}
+
+TEST(UnderMpirun, RunsFollowEachOther) {
+  const train::Scratch scratch;
+  const Words quick = {"train", "--data", "digits", "--model", "logistic", "--rounds", "4"};
+  Words compared = quick;
+  compared.insert(compared.end(), {"--compare", "yes"});
+  ASSERT_EQ(hearsay(compared, scratch.path(), mpirun(2)).status, 0);
+  EXPECT_TRUE(fs::exists(scratch / "runs/001/compare/silence/summary.json"));
+  EXPECT_TRUE(fs::exists(scratch / "runs/001/compare/full/summary.json"));
+  ASSERT_EQ(hearsay(quick, scratch.path(), mpirun(2)).status, 0);
+  EXPECT_TRUE(fs::exists(scratch / "runs/002/summary.json"));
+}
+
+/// One message, whoever finds it, and nothing is written.
+void expect_one_message(const Words& arguments, const std::string& message) {
+  const train::Scratch scratch;
+  const Result result = hearsay(arguments, scratch.path(), mpirun(3));
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(count(result.err, "hearsay: "), 1u) << result.err;
+  EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  EXPECT_TRUE(fs::is_empty(scratch.path()));
+}
+
+TEST(UnderMpirun, AMistakeIsSaidOnce) {
+  expect_one_message({"train", "--algorithm", "sparse-pull"}, "[algorithm] ");
+  expect_one_message({"train", "--algorithn", "sgp"}, "[train] there is no option '--algorithn'");
+  expect_one_message({"train", "--peers", "2", "--graph", "ring"},
+                     "hearsay: [transport] 3 processes cannot share 2 peers");
+  expect_one_message({"train", "--resume", "nothing"}, "hearsay: [train] nothing holds no run");
+  expect_one_message({"train", "a.toml", "b.toml"}, "hearsay: [train] several config files");
+  expect_one_message({"train", "--transport", "carrier-pigeon"}, "hearsay: [transport] ");
+}
+
+TEST(UnderMpirun, AProcessThatFailsEndsTheOthers) {
+  const train::Scratch scratch;
+  const auto begin = std::chrono::steady_clock::now();
+  const Result result = hearsay({"train", "--data", "least-squares", "--peers", "4", "--algorithm",
+                                 "dsgd", "--lr", "1e30", "--rounds", "1000000", "--out", "run"},
+                                scratch.path(), mpirun(4));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("hearsay: process "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("of peer "), std::string::npos) << result.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST(UnderMpirun, ASignalStopsTheRunWhereProcessesMeet) {
+  const train::Scratch scratch;
+  const Words arguments = {
+      "train",        "--data", "least-squares:dim=50", "--peers", "4",     "--rounds", "100000",
+      "--checkpoint", "10",     "--evaluate",           "1000",    "--out", "run"};
+  Child child(arguments, scratch.path(), scratch / "out", scratch / "err", mpirun(2));
+  while (!fs::exists(scratch / "run/checkpoint")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  child.signal(SIGUSR1);
+  EXPECT_EQ(child.wait(), kStopped);
+  const std::string err = train::read_text(scratch / "err");
+  EXPECT_EQ(count(err, "hearsay: stopped at round "), 1u) << err;
+  EXPECT_FALSE(fs::exists(scratch / "run/summary.json"));
+}
+
+}  // namespace
+}  // namespace hearsay::cli

@@ -1,0 +1,184 @@
+/// Promise 1 of the design: the same run in several processes, bit for bit.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "train/every_algorithm.h"
+#include "train/world.h"
+
+namespace hearsay::train {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Train together and alone: everything but the time is the same.
+void expect_the_simulation(Crew& crew, const Config& config) {
+  const SharedScratch scratch(crew);
+  Observer silent;
+  const Outcome outcome = run(config, scratch / "together", silent, crew);
+  EXPECT_TRUE(outcome.finished);
+  if (!crew.leads()) return;
+  EXPECT_EQ(summary_of(scratch / "together")["processes"], crew.processes());
+  run(config, scratch / "alone", silent);
+  expect_same_run(scratch / "alone", scratch / "together");
+}
+
+class AlgorithmInProcesses : public ::testing::TestWithParam<std::tuple<World, algorithm::Entry>> {
+ protected:
+  static const World& world() { return std::get<0>(GetParam()); }
+  static const algorithm::Entry& entry() { return std::get<1>(GetParam()); }
+  static Config settings(Settings more) { return method_on(entry(), std::move(more)); }
+};
+
+TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
+  const Config config = settings({{"data", "least-squares:noise=0.1"},
+                                  {"rounds", "50"},
+                                  {"evaluate", "11"},
+                                  {"checkpoint", "13"},
+                                  {"threads", "1"}});
+  world().run([&](Crew& crew) { expect_the_simulation(crew, config); });
+}
+
+/// Peers that start apart: copies of others' models start where those do.
+TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulationInConsensus) {
+  const Config config = settings(
+      {{"data", "consensus:dim=7"}, {"rounds", "20"}, {"evaluate", "10"}, {"threads", "2"}});
+  world().run([&](Crew& crew) { expect_the_simulation(crew, config); });
+}
+
+std::string name_of_pair(const ::testing::TestParamInfo<std::tuple<World, algorithm::Entry>>& row) {
+  std::string name(std::get<1>(row.param).name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return std::get<0>(row.param).name + "_" + name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, AlgorithmInProcesses,
+                         ::testing::Combine(::testing::ValuesIn(worlds()),
+                                            ::testing::ValuesIn(algorithm::registry())),
+                         name_of_pair);
+
+class InProcesses : public ::testing::TestWithParam<World> {};
+
+TEST_P(InProcesses, GraphsChange) {
+  for (const char* graph :
+       {"one-peer-exponential", "random:p=0.4,every=3", "cycle:ring+star,every=2"}) {
+    SCOPED_TRACE(graph);
+    for (const char* algorithm : {"sgp", "sparse-push", "sgp:overlap=1"}) {
+      SCOPED_TRACE(algorithm);
+      const Config config = config_of({{"algorithm", algorithm},
+                                       {"graph", graph},
+                                       {"peers", "8"},
+                                       {"data", "least-squares:noise=0.1"},
+                                       {"rounds", "50"},
+                                       {"evaluate", "20"},
+                                       {"threads", "1"}});
+      GetParam().run([&](Crew& crew) { expect_the_simulation(crew, config); });
+    }
+  }
+}
+
+TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
+  const Config config = config_of({{"data", "digits"},
+                                   {"model", "cnn:norm=batch"},
+                                   {"partition", "skew:0.8"},
+                                   {"validation", "0.1"},
+                                   {"algorithm", "scsp"},
+                                   {"graph", "ring:directed"},
+                                   {"peers", "7"},
+                                   {"optimizer", "adam"},
+                                   {"rounds", "6"},
+                                   {"evaluate", "3"},
+                                   {"batch", "8"},
+                                   {"threads", "1"}});
+  GetParam().run([&](Crew& crew) { expect_the_simulation(crew, config); });
+}
+
+Config quadratics(Settings more) {
+  more.insert(more.end(), {{"data", "least-squares:noise=0.1"}, {"peers", "5"}, {"threads", "1"}});
+  return config_of(more);
+}
+
+/// Asks to stop after a round.
+class Stopper : public Observer {
+ public:
+  explicit Stopper(std::uint64_t round) : round_(round) {}
+  void progressed(const Simulation& simulation) override { now_ = simulation.round(); }
+  bool stop_requested() override { return now_ >= round_; }
+
+ private:
+  std::uint64_t round_, now_ = 0;
+};
+
+TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
+  for (const char* algorithm : {"choco", "dcd", "sparse-push", "slowmo", "aga:period=10"}) {
+    SCOPED_TRACE(algorithm);
+    const Config config = quadratics({{"algorithm", algorithm},
+                                      {"optimizer", "sgd"},
+                                      {"rounds", "40"},
+                                      {"evaluate", "8"},
+                                      {"checkpoint", "5"}});
+    GetParam().run([&](Crew& crew) {
+      const SharedScratch scratch(crew);
+      Observer silent;
+      Stopper stopper(18);
+      EXPECT_FALSE(run(config, scratch / "together", stopper, crew).finished);
+      if (crew.leads()) {
+        run(config, scratch / "unbroken", silent);
+        Stopper early(12);
+        EXPECT_FALSE(run(config, scratch / "alone", early).finished);
+        EXPECT_TRUE(resume(scratch / "together", 0, silent).finished);
+        expect_same_run(scratch / "unbroken", scratch / "together");
+      }
+      crew.any(false);  // the run alone has stopped
+      EXPECT_TRUE(resume(scratch / "alone", 0, silent, crew).finished);
+      if (crew.leads()) expect_same_run(scratch / "unbroken", scratch / "alone");
+    });
+  }
+}
+
+TEST_P(InProcesses, AllThrowWhatOneFinds) {
+  GetParam().run([&](Crew& crew) {
+    const SharedScratch scratch(crew);
+    Observer silent;
+    const Config config = quadratics({{"rounds", "2"}});
+    run(config, scratch / "taken", silent, crew);
+    EXPECT_THROW(run(config, scratch / "taken", silent, crew), DirectoryTaken);
+    EXPECT_TRUE(crew.has_failed_together());
+
+    const auto text_of = [&](const Config& wrong) -> std::string {
+      try {
+        run(wrong, scratch / "wrong", silent, crew);
+      } catch (const InvalidArgument& error) {
+        return error.what();
+      }
+      return "nothing was thrown";
+    };
+    EXPECT_EQ(text_of(quadratics({{"rounds", "2"}, {"link", "latency=1"}})),
+              "[link] simulated links need all peers in one process; drop --link, or mpirun");
+    EXPECT_EQ(text_of(quadratics({{"rounds", "2"}, {"seed", crew.leads() ? "1" : "2"}})),
+              "[transport] process 1 has another configuration than process 0; start the same "
+              "program with the same settings everywhere");
+    EXPECT_FALSE(std::filesystem::exists(scratch / "wrong"));
+    run(config, scratch / "another", silent, crew);  // and all of them are still together
+  });
+}
+
+TEST_P(InProcesses, EveryProcessHasAPeer) {
+  GetParam().run([&](Crew& crew) {
+    const SharedScratch scratch(crew);
+    Observer silent;
+    const Config config = config_of({{"data", "least-squares"},
+                                     {"graph", "complete"},
+                                     {"algorithm", "dsgd"},
+                                     {"peers", fmt::format("{}", crew.processes() - 1)},
+                                     {"rounds", "2"}});
+    EXPECT_THROW(run(config, scratch / "run", silent, crew), InvalidArgument);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, InProcesses, ::testing::ValuesIn(worlds()),
+                         [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace hearsay::train
