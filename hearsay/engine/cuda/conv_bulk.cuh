@@ -11,8 +11,7 @@ namespace hearsay::engine::cuda {
 /// way, be they of the same tile or the next. For kernels of 3 x 3, dilation 1 or quarters, and
 /// images whose channels are whole chunks.
 template <class Math, class Shape, bool kBackward>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
-    convolve_bulk(const __grid_constant__ CUtensorMap map, const __grid_constant__ ConvLaunch p) {
+__device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& p) {
   using Entry = typename Math::Entry;
   constexpr int kPitch = Shape::kPitch, kStages = Shape::kStages, kBytes = Shape::kBytes;
   constexpr int kEntries = kBytes / static_cast<int>(sizeof(Entry));  // of a chunk
@@ -95,6 +94,13 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
       phase ^= 1;
     }
   }
+}
+
+/// Only sm_90 and later have code for it, since others never launch it.
+template <class Math, class Shape, bool kBackward>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
+    convolve_bulk(const __grid_constant__ CUtensorMap map, const __grid_constant__ ConvLaunch p) {
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (convolve_tiles<Math, Shape, kBackward>(map, p);))
 }
 
 }  // namespace hearsay::engine::cuda

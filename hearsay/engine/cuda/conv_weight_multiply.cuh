@@ -9,6 +9,8 @@ namespace hearsay::engine::cuda {
 /// A warp's sums; it has the channels from (out, in) of the block on.
 template <class Shape>
 struct WarpSums {
+  static constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
+
   int out = 0, in = 0;
   float of[Shape::kTaps][Shape::kRows][Shape::kColumns][4] = {};
 };

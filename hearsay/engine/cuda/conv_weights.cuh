@@ -16,6 +16,76 @@ __device__ inline WeightGroup weight_group(const WeightLaunch& p) {
           static_cast<int>(blockIdx.x) % p.tap_groups};
 }
 
+/// Fragment f of a warp's sums, as it stands among the parts.
+template <class Shape>
+__device__ inline float4 fragment_of(const WarpSums<Shape>& sum, int f) {
+  const float(&c)[4] = sum.of[f / (Shape::kRows * Shape::kColumns)]
+                             [f / Shape::kColumns % Shape::kRows][f % Shape::kColumns];
+  return {c[0], c[1], c[2], c[3]};
+}
+
+/// Where there is nothing to add to: the sums, put in order, to where they belong in `own`, the
+/// peer's gradient.
+template <class Shape>
+__device__ inline void store_in_order(const WeightLaunch& p, const WeightGroup& group,
+                                      const WarpSums<Shape>& sum, char* scratch, float* own) {
+  const ConvGeometry& g = p.geometry;
+  const int lane = threadIdx.x % 32;
+  float* ordered = reinterpret_cast<float*>(scratch);  // [out][in][tap]
+  __syncthreads();
+#pragma unroll
+  for (int f = 0; f < WarpSums<Shape>::kFragments; ++f) {
+    const float4 four = fragment_of(sum, f);
+    const float values[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int out = Shape::output_of(f / Shape::kColumns % Shape::kRows, lane / 4, i / 2);
+      const int in = Shape::input_of(f % Shape::kColumns, lane % 4 * 2 + i % 2);
+      const int tap = f / Shape::kColumns / Shape::kRows;
+      ordered[((sum.out + out) * Shape::kIn + sum.in + in) * Shape::kTaps + tap] = values[i];
+    }
+  }
+  __syncthreads();
+  for (int at = threadIdx.x; at < Shape::kFloats; at += Shape::kThreads) {
+    const int tap = group.tap * Shape::kTaps + at % Shape::kTaps;
+    const int in = group.in * Shape::kIn + at / Shape::kTaps % Shape::kIn;
+    const int out = group.out * Shape::kOut + at / Shape::kTaps / Shape::kIn;
+    if (out < g.out_c && in < g.in_c && tap < g.taps) {
+      own[p.weight_at + (static_cast<long>(out) * g.in_c + in) * g.taps + tap] = ordered[at];
+    }
+  }
+}
+
+/// The sums as a part of the gradient, at `partial`: those of warps that share weights are added in
+/// their order, and fragments stay as they are.
+template <class Shape>
+__device__ inline void store_part(const WarpSums<Shape>& sum, char* scratch, float4* partial) {
+  constexpr int kFragments = WarpSums<Shape>::kFragments, kFours = Shape::kFloats / 4;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int place = warp / Shape::kWarpsK * kFragments * 32 + lane;
+  if constexpr (Shape::kWarpsK == 1) {
+#pragma unroll
+    for (int f = 0; f < kFragments; ++f) partial[place + f * 32] = fragment_of(sum, f);
+  } else {
+    float4* total = reinterpret_cast<float4*>(scratch);
+    __syncthreads();
+#pragma unroll
+    for (int f = 0; f < kFragments; ++f) {
+      total[warp_of_pixels<Shape>() * kFours + place + f * 32] = fragment_of(sum, f);
+    }
+    __syncthreads();
+    for (int at = threadIdx.x; at < kFours; at += Shape::kThreads) {
+      float4 t = total[at];
+#pragma unroll
+      for (int k = 1; k < Shape::kWarpsK; ++k) {
+        const float4 more = total[k * kFours + at];
+        t = {t.x + more.x, t.y + more.y, t.z + more.z, t.w + more.w};
+      }
+      partial[at] = t;
+    }
+  }
+}
+
 /// How the products of a tile are formed.
 enum class Products { kPieces, kStrips, kHalfStrips, kColumns };
 
@@ -37,7 +107,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   const int peer = blockIdx.z, split = blockIdx.y;
   const WeightGroup group = weight_group(p);
   const int first_out = group.out * Shape::kOut;
-  const int taps = g.taps, first_tap = group.tap * Shape::kTaps;
+  const int first_tap = group.tap * Shape::kTaps;
   const int per_split = (g.tiles + p.splits - 1) / p.splits;
   const int begin = split * per_split, count = min(per_split, g.tiles - begin);
   constexpr int kAhead = Tiles::kStages - 1;
@@ -53,7 +123,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
       std::conditional_t<kProducts == Products::kColumns, LaneColumns<Shape>, TapOffsets<Shape>>;
   const Offsets offsets(tiles, first_tap);
 
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int warp = threadIdx.x / 32;
   WarpSums<Shape> sum{.out = warp / Shape::kWarpsK % Shape::kWarpsOut * Shape::kRows * 16,
                       .in = warp / Shape::kWarpsK / Shape::kWarpsOut * Shape::kColumns * 8};
   float bias_sum = 0;
@@ -84,69 +154,20 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
     }
   }
 
-  // The sums of the warps that share weights, added in their order; fragments stay as they are.
-  float4* total = reinterpret_cast<float4*>(scratch);
-  constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
-  constexpr int kFours = kFragments * Shape::kWarpsOut * Shape::kWarpsIn * 32;
-  const int place = warp / Shape::kWarpsK * kFragments * 32 + lane;
-  float4* partial =
-      reinterpret_cast<float4*>(p.partial) +
-      ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) * kFours;
-  const auto fragment = [&](int f) {
-    const float(&c)[4] = sum.of[f / (Shape::kRows * Shape::kColumns)]
-                               [f / Shape::kColumns % Shape::kRows][f % Shape::kColumns];
-    return float4{c[0], c[1], c[2], c[3]};
-  };
+  float4* partial = reinterpret_cast<float4*>(p.partial) +
+                    ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) *
+                        (Shape::kFloats / 4);
   if constexpr (Shape::kWarpsK == 1) {
-    if (p.splits == 1) {  // there is nothing to add to: put in order, and to where it belongs
-      float* ordered = reinterpret_cast<float*>(scratch);  // [out][in][tap]
-      __syncthreads();
-#pragma unroll
-      for (int f = 0; f < kFragments; ++f) {
-        const float4 four = fragment(f);
-        const float values[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int out = Shape::output_of(f / Shape::kColumns % Shape::kRows, lane / 4, i / 2);
-          const int in = Shape::input_of(f % Shape::kColumns, lane % 4 * 2 + i % 2);
-          const int tap = f / Shape::kColumns / Shape::kRows;
-          ordered[((sum.out + out) * Shape::kIn + sum.in + in) * Shape::kTaps + tap] = values[i];
-        }
-      }
-      __syncthreads();
+    if (p.splits == 1) {
       float* own = p.gradient[peer];
-      const int first_in = group.in * Shape::kIn;
-      for (int at = threadIdx.x; at < Shape::kFloats; at += Shape::kThreads) {
-        const int tap = first_tap + at % Shape::kTaps;
-        const int in = first_in + at / Shape::kTaps % Shape::kIn;
-        const int out = first_out + at / Shape::kTaps / Shape::kIn;
-        if (out < g.out_c && in < g.in_c && tap < taps) {
-          own[p.weight_at + (static_cast<long>(out) * g.in_c + in) * taps + tap] = ordered[at];
-        }
-      }
+      store_in_order<Shape>(p, group, sum, scratch, own);
       if (sums_bias && threadIdx.x < Shape::kOut && first_out + threadIdx.x < g.out_c) {
         own[p.bias_at + first_out + threadIdx.x] = bias_sum;
       }
       return;
     }
-#pragma unroll
-    for (int f = 0; f < kFragments; ++f) partial[place + f * 32] = fragment(f);
-  } else {
-    __syncthreads();
-#pragma unroll
-    for (int f = 0; f < kFragments; ++f)
-      total[warp_of_pixels<Shape>() * kFours + place + f * 32] = fragment(f);
-    __syncthreads();
-    for (int at = threadIdx.x; at < kFours; at += Shape::kThreads) {
-      float4 t = total[at];
-#pragma unroll
-      for (int k = 1; k < Shape::kWarpsK; ++k) {
-        const float4 more = total[k * kFours + at];
-        t = {t.x + more.x, t.y + more.y, t.z + more.z, t.w + more.w};
-      }
-      partial[at] = t;
-    }
   }
+  store_part<Shape>(sum, scratch, partial);
   if (sums_bias && threadIdx.x < Shape::kOut && first_out + threadIdx.x < g.out_c) {
     p.bias[(static_cast<long>(peer) * p.splits + split) * g.out_c + first_out + threadIdx.x] =
         bias_sum;
@@ -200,7 +221,8 @@ __global__ void __launch_bounds__(Shape::kThreads,
   if (threadIdx.x < Tiles::kStages) make_barrier(tiles.barrier(threadIdx.x));
   __syncthreads();
   backend::cuda::begin_launch();
-  correlate_tiles<Math, Shape, kProducts>(p, tiles, reinterpret_cast<int*>(others), shared);
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (correlate_tiles<Math, Shape, kProducts>(
+                                       p, tiles, reinterpret_cast<int*>(others), shared);))
 }
 
 }  // namespace hearsay::engine::cuda
