@@ -1,0 +1,324 @@
+/// What it costs processes to tell each other their models.
+///
+///     mpirun -n 4 mpi_exchange_benchmark [--floats 25500000] [--samples 20] [--rows ring] [--json
+///     FILE]
+///
+/// One peer a process. A row of the table is a way to make peers agree:
+///
+///   allreduce       MPI_Allreduce of the model: what the others are measured against
+///   ordered mean    the same mean as the simulation has it, bit for bit (transport/collective.h)
+///   isend           MPI_Isend and MPI_Irecv of the model to the next process: the floor of gossip
+///   gossip GRAPH    what a round of gossip sends and mixes (train/courier.h), nothing compressed
+///   sparse-push     top-1 % of the model with error feedback, over the same graphs
+///
+/// in up to three stages: what a process does before it sends (compression, feedback), the exchange
+/// (with decoding), and mixing, which an Allreduce has in itself. All processes begin a stage
+/// together, its time is that of the slowest, and rows are measured in turns.
+#include <mpi.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "benchmarks/processes.h"
+#include "hearsay/backend/device.h"
+#include "hearsay/compress/message.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/graph/schedule.h"
+#include "hearsay/train/courier.h"
+
+namespace hearsay::benchmarks {
+namespace {
+
+constexpr std::size_t kStages = 3;
+constexpr std::array<const char*, kStages> kStageNames = {"before", "exchange", "mixing"};
+
+struct Options {
+  std::size_t floats = 25'500'000;
+  std::size_t samples = 20;
+  std::size_t warmup = 3;
+  std::string rows;
+  std::string json;
+};
+
+/// What all rows work with.
+struct Place {
+  Place(train::Crew& the_crew, std::size_t floats)
+      : crew(the_crew),
+        layout(floats),
+        pool(1),
+        kernels(backend::make_kernels("cpu", pool)),
+        model(kernels->allocate(1, floats)) {
+    Random random(crew.process(), Purpose::kTest);
+    for (float& entry : model.row(0)) entry = static_cast<float>(random.normal());
+  }
+
+  train::Crew& crew;
+  const transport::Placement placement{crew.processes(), crew.processes()};
+  const Layout layout;
+  ThreadPool pool;
+  std::unique_ptr<backend::Kernels> kernels;
+  backend::Array model;
+};
+
+/// A way to make peers agree.
+class Row {
+ public:
+  virtual ~Row() = default;
+  virtual std::string name() const = 0;
+  virtual void before() {}
+  virtual void exchange() = 0;
+  virtual void mixing() {}
+  virtual double sent_bytes() const = 0;  ///< by a process, in one exchange
+};
+
+class Allreduce : public Row {
+ public:
+  explicit Allreduce(Place& place) : place_(place) {}
+  std::string name() const override { return "allreduce"; }
+  void exchange() override { place_.crew.transport().fast_sum(place_.model.row(0)); }
+  /// The mean, so that the numbers stay what they are.
+  void mixing() override {
+    const float share = 1.0f / static_cast<float>(place_.crew.processes());
+    for (float& entry : place_.model.row(0)) entry *= share;
+  }
+  /// Of an Allreduce that sends every slice to one process and its sum to all others.
+  double sent_bytes() const override {
+    const double n = static_cast<double>(place_.crew.processes());
+    return 2 * (n - 1) / n * static_cast<double>(place_.model.block().size() * sizeof(float));
+  }
+
+ private:
+  Place& place_;
+};
+
+class OrderedMean : public Row {
+ public:
+  explicit OrderedMean(Place& place) : place_(place) {}
+  std::string name() const override { return "ordered mean"; }
+  void exchange() override {
+    const std::span<float> model = place_.model.row(0);
+    place_.crew.group().mean(place_.placement, model, model);
+  }
+  double sent_bytes() const override { return Allreduce(place_).sent_bytes(); }
+
+ private:
+  Place& place_;
+};
+
+/// MPI's calls of our own go between those of the transport, while that has nothing under way.
+class Isend : public Row {
+ public:
+  explicit Isend(Place& place) : place_(place), room_(place.layout.dim()) {}
+  std::string name() const override { return "isend"; }
+  void exchange() override {
+    const int processes = static_cast<int>(place_.crew.processes());
+    const int process = static_cast<int>(place_.crew.process());
+    const int count = static_cast<int>(room_.size());
+    std::array<MPI_Request, 2> requests{};
+    MPI_Irecv(room_.data(), count, MPI_FLOAT, (process + processes - 1) % processes, 0,
+              MPI_COMM_WORLD, requests.data());
+    MPI_Isend(place_.model.block().data, count, MPI_FLOAT, (process + 1) % processes, 0,
+              MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  }
+  double sent_bytes() const override { return static_cast<double>(room_.size() * sizeof(float)); }
+
+ private:
+  Place& place_;
+  std::vector<float> room_;
+};
+
+/// A round of gossip, as train/simulation.cpp does it.
+class Gossip : public Row {
+ public:
+  Gossip(Place& place, std::string graph, const std::string& compressor)
+      : place_(place),
+        graph_(std::move(graph)),
+        schedule_(graph::make_schedule(graph_, {.peers = place.crew.processes()})),
+        compressor_(compress::make_compressor(compressor)),
+        courier_({.crew = place.crew,
+                  .placement = place.placement,
+                  .compressor = *compressor_,
+                  .layout = place.layout,
+                  .kernels = *place.kernels}) {}
+
+  std::string name() const override { return "gossip " + graph_; }
+
+  void exchange() override {
+    const graph::Weights& weights = schedule_->at(round_, 0);
+    fill(outbox_);
+    courier_.send(weights, outbox_, {}, round_);
+    const algorithm::Remote& remote = courier_.receive(weights, outbox_, round_);
+    algorithm::deliver(weights, place_.crew.process(), outbox_, {}, remote, nullptr, exchange_);
+    courier_.release();
+    ++round_;
+  }
+
+  void mixing() override {
+    place_.kernels->mix(exchange_.mixing(), exchange_.vectors[0], place_.model);
+  }
+
+  double sent_bytes() const override {
+    const std::size_t neighbours = schedule_->at(0, 0).out_of(place_.crew.process()).size();
+    return static_cast<double>(neighbours * code_bytes());
+  }
+
+ protected:
+  virtual void fill(algorithm::Outbox& outbox) {
+    outbox = {};
+    outbox.send_all(place_.model);
+  }
+  virtual std::size_t code_bytes() const { return place_.layout.dim() * sizeof(float); }
+
+  Place& place_;
+  const std::string graph_;
+  std::unique_ptr<graph::Schedule> schedule_;
+  std::unique_ptr<compress::Compressor> compressor_;
+  train::Courier courier_;
+  algorithm::Outbox outbox_;
+  algorithm::Exchange exchange_;
+  std::uint32_t round_ = 0;
+};
+
+class SparsePush : public Gossip {
+ public:
+  SparsePush(Place& place, std::string graph)
+      : Gossip(place, std::move(graph), "topk:keep=0.01"), memory_(place.layout.dim()) {}
+
+  std::string name() const override { return "sparse-push " + graph_; }
+
+  /// memory += x;  q = C(memory);  memory -= q
+  void before() override {
+    const std::span<const float> model = place_.model.row(0);
+    for (std::size_t k = 0; k < memory_.size(); ++k) memory_[k] += model[k];
+    code_.clear();
+    compressor_->compress(memory_, place_.layout, Random(0, Purpose::kRounding, 0, round_), q_,
+                          &code_);
+    for (std::size_t k = 0; k < q_.index.size(); ++k) memory_[q_.index[k]] -= q_.value[k];
+  }
+
+ private:
+  void fill(algorithm::Outbox& outbox) override {
+    outbox = {};
+    algorithm::Payload& payload = outbox.payloads.emplace_back();
+    payload.rows = {q_.view()};
+    payload.codes = {code_};
+  }
+  std::size_t code_bytes() const override { return code_.size(); }
+
+  std::vector<float> memory_;
+  compress::Decoded q_;
+  Bytes code_;
+};
+
+std::vector<std::unique_ptr<Row>> make_rows(Place& place) {
+  std::vector<std::unique_ptr<Row>> rows;
+  rows.push_back(std::make_unique<Allreduce>(place));
+  rows.push_back(std::make_unique<OrderedMean>(place));
+  rows.push_back(std::make_unique<Isend>(place));
+  for (const char* graph : {"one-peer-exponential", "ring:directed", "ring"}) {
+    rows.push_back(std::make_unique<Gossip>(place, graph, "identity"));
+  }
+  for (const char* graph : {"one-peer-exponential", "ring:directed", "ring"}) {
+    rows.push_back(std::make_unique<SparsePush>(place, graph));
+  }
+  return rows;
+}
+
+/// Seconds of the stages of a row, and of all of them, one entry a sample.
+struct Samples {
+  std::array<std::vector<double>, kStages> stages;
+  std::vector<double> total;
+};
+
+void measure(Place& place, Row& row, Samples& samples) {
+  const std::array<double, kStages> seconds = {
+      slowest(place.crew, [&] { row.before(); }),
+      slowest(place.crew, [&] { row.exchange(); }),
+      slowest(place.crew, [&] { row.mixing(); }),
+  };
+  for (std::size_t k = 0; k < kStages; ++k) samples.stages[k].push_back(seconds[k]);
+  samples.total.push_back(std::accumulate(seconds.begin(), seconds.end(), 0.0));
+}
+
+void report(const Place& place, const Row& row, const Samples& samples, const Samples& allreduce,
+            JsonLines& json) {
+  const auto ms = [](std::vector<double> seconds) {
+    Quantiles q = quantiles(std::move(seconds));
+    return Quantiles{1e3 * q.median, 1e3 * q.p10, 1e3 * q.p90};
+  };
+  const std::array<Quantiles, kStages> stages = {ms(samples.stages[0]), ms(samples.stages[1]),
+                                                 ms(samples.stages[2])};
+  const Quantiles total = ms(samples.total), reference = ms(allreduce.stages[1]);
+  const Quantiles& exchange = stages[1];
+  fmt::print(
+      "{:<33} {:>7.2f} {:>8.1f} {:>8.1f} ({:>6.1f} .. {:>6.1f}) {:>8.1f} {:>8.1f} {:>7.3f} "
+      "{:>7.3f}\n",
+      row.name(), row.sent_bytes() / 1e6, stages[0].median, exchange.median, exchange.p10,
+      exchange.p90, stages[2].median, total.median, exchange.median / reference.median,
+      total.median / reference.median);
+  std::fflush(stdout);
+  nlohmann::ordered_json figures = {{"row", row.name()},
+                                    {"processes", place.crew.processes()},
+                                    {"floats", place.layout.dim()},
+                                    {"sent_bytes", row.sent_bytes()},
+                                    {"samples", samples.total.size()}};
+  for (std::size_t k = 0; k < kStages; ++k) {
+    const std::string name = kStageNames[k];
+    figures[name + "_ms"] = stages[k].median;
+    figures[name + "_p10_ms"] = stages[k].p10;
+    figures[name + "_p90_ms"] = stages[k].p90;
+  }
+  figures["total_ms"] = total.median;
+  figures["exchange_over_allreduce"] = exchange.median / reference.median;
+  figures["total_over_allreduce"] = total.median / reference.median;
+  json.write(figures);
+}
+
+void run(train::Crew& crew, const Options& options) {
+  JsonLines json(crew, options.json);
+  Place place(crew, options.floats);
+  const auto rows = make_rows(place);
+  std::vector<Samples> samples(rows.size());
+  const auto wanted = [&](const Row& row) {
+    return &row == rows.front().get() || row.name().find(options.rows) != std::string::npos;
+  };
+  for (std::size_t k = 0; k < options.warmup + options.samples; ++k) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      Samples warmup;
+      if (wanted(*rows[r])) measure(place, *rows[r], k < options.warmup ? warmup : samples[r]);
+    }
+  }
+  if (!crew.leads()) return;
+  fmt::print("{} processes, {} here; {} floats; ms, medians (10 % .. 90 %) of {} samples\n",
+             crew.processes(), crew.processes_here(), options.floats, options.samples);
+  fmt::print("{:<33} {:>7} {:>8} {:>8} {:>18} {:>8} {:>8} {:>7} {:>7}\n", "", "MB sent", "before",
+             "exchange", "", "mixing", "total", "of allreduce: exchange", "total");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (wanted(*rows[r])) report(place, *rows[r], samples[r], samples[0], json);
+  }
+}
+
+}  // namespace
+}  // namespace hearsay::benchmarks
+
+int main(int argc, char** argv) {
+  hearsay::benchmarks::Options options;
+  CLI::App app("Times the exchange of models between the processes of an mpirun");
+  app.add_option("--floats", options.floats, "of a model")->check(CLI::Range(1, 500'000'000));
+  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", options.warmup, "turns before the first sample");
+  app.add_option("--rows", options.rows, "only allreduce and rows whose name contains this");
+  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  CLI11_PARSE(app, argc, argv);
+  return hearsay::benchmarks::in_processes(
+      "mpi_exchange_benchmark",
+      [&](hearsay::train::Crew& crew) { hearsay::benchmarks::run(crew, options); });
+}

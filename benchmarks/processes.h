@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "hearsay/core/error.h"
+#include "hearsay/train/crew.h"
+#include "hearsay/transport/registry.h"
+
+namespace hearsay::benchmarks {
+
+/// Of samples, in their unit.
+struct Quantiles {
+  double median = 0, p10 = 0, p90 = 0;
+};
+
+inline Quantiles quantiles(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const auto at = [&](double q) {
+    return samples[static_cast<std::size_t>(
+        std::lround(q * static_cast<double>(samples.size() - 1)))];
+  };
+  return {.median = at(0.5), .p10 = at(0.1), .p90 = at(0.9)};
+}
+
+/// Seconds that `body` takes in this process, all processes having come here.
+inline double seconds_of(train::Crew& crew, const std::function<void()>& body) {
+  crew.any(false);
+  const auto begin = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// What every process measured, in the order of processes, everywhere.
+inline std::vector<double> of_all(train::Crew& crew, double mine) {
+  Bytes bytes;
+  append(bytes, mine);
+  std::vector<double> all;
+  for (const Bytes& one : crew.group().all_gather(bytes)) {
+    all.push_back(ByteReader(one, "a figure").read<double>());
+  }
+  return all;
+}
+
+/// Seconds until the last process has done `body`, all having begun together.
+inline double slowest(train::Crew& crew, const std::function<void()>& body) {
+  return std::ranges::max(of_all(crew, seconds_of(crew, body)));
+}
+
+/// Calls `body` in every process that mpirun started, and returns the exit status.
+inline int in_processes(const std::string& name, const std::function<void(train::Crew&)>& body) {
+  try {
+    const auto transport = transport::make_transport("mpi:allreduce=fast");
+    train::Crew crew(*transport);
+    try {
+      body(crew);
+      return 0;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "{}: process {}: {}\n", name, crew.process(), error.what());
+      transport->abort(1);
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+  }
+  return 1;
+}
+
+/// Writes one JSON object a line, in process 0; nowhere if `file` is empty.
+class JsonLines {
+ public:
+  JsonLines(const train::Crew& crew, const std::string& file) {
+    if (file.empty() || !crew.leads()) return;
+    out_.open(file);
+    if (!out_) throw InvalidArgument(fmt::format("[json] cannot write '{}'", file));
+  }
+  void write(const nlohmann::ordered_json& figures) {
+    if (!out_.is_open()) return;
+    out_ << figures.dump() << std::endl;
+    if (!out_) throw RunFailed("[json] cannot write on");
+  }
+
+ private:
+  std::ofstream out_;
+};
+
+}  // namespace hearsay::benchmarks
