@@ -163,9 +163,8 @@ void Runner::save() {
     metrics_.sync();  // a checkpoint must not outlive the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
-  crew().together([&] {
-    checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
-  });
+  crew().together(
+      [&] { checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state()); });
 }
 
 /// What the last evaluation found, beside rounds, traffic and time until now.
@@ -190,13 +189,16 @@ void Runner::save_model(const std::string& name, std::span<const float> model,
                     simulation_->objective().buffer_layout(), buffers);
 }
 
+void Runner::save_average() const {
+  const std::vector<float> average = simulation_->average_model();
+  if (!crew().leads()) return;
+  save_model("average", average, simulation_->objective().estimate_buffers(average));
+}
+
 void Runner::finish() {
   simulation_->settle();
-  const std::vector<float> average = simulation_->average_model();
-  if (crew().leads()) {
-    fs::create_directories(out_ / "models");
-    save_model("average", average, simulation_->objective().estimate_buffers(average));
-  }
+  if (crew().leads()) fs::create_directories(out_ / "models");
+  save_average();
   Sha256 sha;
   for (std::size_t i = 0; i < simulation_->peers(); ++i) {
     const SavedModel peer = simulation_->fetch_model(i);

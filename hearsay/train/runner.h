@@ -56,6 +56,7 @@ class Runner {
   std::string summary(const std::string& models_sha256) const;
   void save_model(const std::string& name, std::span<const float> model,
                   std::span<const float> buffers) const;
+  void save_average() const;
   Crew& crew() const { return simulation_->crew(); }
 
   const Config config_;

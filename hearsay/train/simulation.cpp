@@ -317,20 +317,16 @@ std::vector<float> Simulation::model(std::size_t peer) const {
 
 SavedModel Simulation::fetch_model(std::size_t peer) const {
   const std::size_t owner = placement_.owner(peer);
-  Bytes mine;
-  if (owner == crew().process()) {
-    append(mine, std::span<const float>(model(peer)));
-    append(mine, std::span<const float>(objective_->buffers(peer - first_)));
+  SavedModel mine, theirs;
+  if (owner == crew().process()) mine = {model(peer), objective_->buffers(peer - first_)};
+  if (owner == 0) return mine;
+  if (crew().leads()) {
+    theirs.parameters.resize(layout().dim());
+    theirs.buffers.resize(objective_->buffer_layout().dim());
   }
-  mine = crew().group().fetch(owner, mine);
-  SavedModel fetched;
-  if (!crew().leads()) return fetched;
-  fetched.parameters.resize(layout().dim());
-  fetched.buffers.resize(objective_->buffer_layout().dim());
-  ByteReader reader(mine, "model of a peer");
-  reader.read(std::span(fetched.parameters));
-  reader.read(std::span(fetched.buffers));
-  return fetched;
+  crew().group().fetch(owner, mine.parameters, theirs.parameters);
+  crew().group().fetch(owner, mine.buffers, theirs.buffers);
+  return theirs;
 }
 
 std::string Simulation::models_sha256() const {
@@ -384,7 +380,8 @@ Metrics Simulation::evaluate() {
   for (std::size_t i = 0; i < rows_; ++i) {
     PeerReport& report = own.emplace_back(accounts_->report(i));
     report.score = scores[i];
-    report.divergence = distance(model(first_ + i), average);
+    const HostRows model(kernels_, {algorithm_->point().row(i).data(), 1, layout().dim()});
+    report.divergence = distance(model.floats(), average);
     if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
   RunReport run = accounts_->run_report();

@@ -71,16 +71,17 @@ std::vector<Bytes> Group::all_gather(ByteView mine) {
   return all;
 }
 
-Bytes Group::fetch(std::size_t process, ByteView mine) {
+void Group::fetch(std::size_t process, std::span<const float> mine, std::span<float> theirs) {
   const Label label = next();
-  if (seat_.process == process && process == 0) return {mine.begin(), mine.end()};
-  if (seat_.process == process) {
-    send_or_fail(transport_, 0, label, {}, mine);
+  if (seat_.process == 0 && process == 0) {
+    std::ranges::copy(mine, theirs.begin());
+  } else if (seat_.process == 0) {
+    transport_.expect(process, label, room_of(theirs));
+    receive_or_fail(transport_, label, idle_);
+  } else if (seat_.process == process) {
+    send_or_fail(transport_, 0, label, {}, bytes_of(mine));
     flush_or_fail(transport_, label, idle_);
   }
-  if (seat_.process != 0) return {};
-  const Arrival arrival = receive_or_fail(transport_, label, idle_);
-  return {arrival.body.begin(), arrival.body.end()};
 }
 
 std::vector<double> Group::sum_slice(const Placement& placement, std::span<const float> rows) {

@@ -35,8 +35,9 @@ class Group {
   /// What every process gave, everywhere. For small things: all of it goes through process 0.
   std::vector<Bytes> all_gather(ByteView mine);
 
-  /// What that process gave, in process 0; elsewhere nothing. The others give nothing.
-  Bytes fetch(std::size_t process, ByteView mine);
+  /// theirs = what that process gave as `mine`, in process 0, which knows how many floats they are;
+  /// the spans of others do not matter.
+  void fetch(std::size_t process, std::span<const float> mine, std::span<float> theirs);
 
   /// Sums over all n peers, of columns of m x d floats a process: the rows of its peers, as the
   /// placement says (which throws InvalidArgument if it is for another number of processes).

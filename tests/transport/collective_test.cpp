@@ -129,8 +129,13 @@ TEST_P(Collectives, MeansHaveTheBitsOfOneProcess) {
 TEST_P(Collectives, FetchBringsWhatOneProcessGaveToProcessZero) {
   with_groups(GetParam(), [](const Process& process, const Placement&, Group& group) {
     for (std::size_t from = 0; from < process.count(); ++from) {
-      const Bytes mine = process.me() == from ? greeting_of(from) : Bytes{};
-      EXPECT_EQ(group.fetch(from, mine), process.me() == 0 ? greeting_of(from) : Bytes{});
+      for (const std::size_t size : {0u, 1u, 1000u}) {
+        const std::vector<float> given(size, static_cast<float>(from) + 0.5f);
+        std::vector<float> theirs(size, -1.0f);
+        const std::vector<float> before = theirs;
+        group.fetch(from, process.me() == from ? given : std::vector<float>{}, theirs);
+        EXPECT_EQ(theirs, process.me() == 0 ? given : before);
+      }
     }
   });
 }
