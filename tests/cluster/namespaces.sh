@@ -13,7 +13,7 @@ set -euo pipefail
 
 self=$(realpath "${BASH_SOURCE[0]}")
 hosts=(hearsay1 hearsay2 hearsay3)
-bridge=hearsay-bridge
+bridge=hearsay0
 
 up() {
   local i host
