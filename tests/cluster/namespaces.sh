@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Three hosts on one machine: network namespaces with an address and a host name each, on a bridge.
-# Needs root, iproute2 and Open MPI. For docs/cluster.md; not part of ./test.sh, which needs no root.
+# Needs root, iproute2 and Open MPI, and is therefore no part of ./test.sh. See docs/cluster.md.
 #
 #   namespaces.sh up                 make them: hearsay1 .. hearsay3, 10.77.0.1 .. 3
 #   namespaces.sh on HOST COMMAND    run a command there, as ssh would
