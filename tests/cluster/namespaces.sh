@@ -43,6 +43,7 @@ down() {
     ip link delete "$host" 2> /dev/null || true  # its end in the host goes a moment later
     rm -rf "/etc/netns/$host"
   done
+  rmdir /etc/netns 2> /dev/null || true  # if nobody else has anything there
   ip link delete "$bridge" 2> /dev/null || true
 }
 
