@@ -137,6 +137,29 @@ TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
   }
 }
 
+/// Only process 0 reads back the last evaluation, and the others end without one.
+TEST_P(InProcesses, ARunThatIsResumedMayEndBeforeItsNextEvaluation) {
+  const Config config =
+      quadratics({{"algorithm", "sgp"}, {"rounds", "20"}, {"evaluate", "20"}, {"checkpoint", "3"}});
+  GetParam().run([&](Crew& crew) {
+    const SharedScratch scratch(crew);
+    Observer silent;
+    for (const std::uint64_t round : {5u, 8u}) {
+      Stopper stopper(round);
+      const Outcome stopped = round == 5 ? run(config, scratch / "run", stopper, crew)
+                                         : resume(scratch / "run", 0, stopper, crew);
+      EXPECT_FALSE(stopped.finished);
+      EXPECT_EQ(stopped.round, round + 1);
+      EXPECT_EQ(stopped.last.round, 0u);
+    }
+    EXPECT_TRUE(resume(scratch / "run", 0, silent, crew).finished);
+    const Outcome again = resume(scratch / "run", 0, silent, crew);
+    EXPECT_TRUE(again.finished);
+    EXPECT_EQ(again.round, 20u);
+    EXPECT_EQ(again.last.round, crew.leads() ? 20u : 0u);
+  });
+}
+
 TEST_P(InProcesses, AllThrowWhatOneFinds) {
   GetParam().run([&](Crew& crew) {
     const SharedScratch scratch(crew);
