@@ -179,11 +179,16 @@ TEST_P(InProcesses, AllThrowWhatOneFinds) {
     };
     EXPECT_EQ(text_of(quadratics({{"rounds", "2"}, {"link", "latency=1"}})),
               "[link] simulated links need all peers in one process; drop --link, or mpirun");
-    EXPECT_EQ(text_of(quadratics({{"rounds", "2"}, {"seed", crew.leads() ? "1" : "2"}})),
-              "[transport] process 1 has another configuration than process 0; start the same "
-              "program with the same settings everywhere");
+    for (const char* key : {"seed", "checkpoint"}) {
+      EXPECT_EQ(text_of(quadratics({{"rounds", "2"}, {key, crew.leads() ? "1" : "2"}})),
+                "[transport] process 1 has another configuration than process 0; start the same "
+                "program with the same settings everywhere");
+    }
     EXPECT_FALSE(std::filesystem::exists(scratch / "wrong"));
-    run(config, scratch / "another", silent, crew);  // and all of them are still together
+    // All of them are still together, with threads as each likes.
+    Config threaded = config;
+    threaded.set("threads", crew.leads() ? "1" : "2");
+    run(threaded, scratch / "another", silent, crew);
   });
 }
 
