@@ -163,14 +163,13 @@ void Runner::save() {
     metrics_.sync();  // a checkpoint must not outlive the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
-  crew().together([&] {
-    checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
-  });
+  crew().together(
+      [&] { checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state()); });
 }
 
 /// What the last evaluation found, beside rounds, traffic and time until now.
 std::string Runner::summary(const std::string& models_sha256) const {
-  Metrics now = last_.value_or(Metrics{});
+  Metrics now = last();
   now.round = simulation_->round();
   now.traffic = simulation_->traffic();
   now.seconds = seconds_;
@@ -181,7 +180,7 @@ std::string Runner::summary(const std::string& models_sha256) const {
 
 void Runner::stop() {
   save();
-  outcome_ = {*last_, simulation_->round(), summary(simulation_->models_sha256()), false, ""};
+  outcome_ = {last(), simulation_->round(), summary(simulation_->models_sha256()), false, ""};
 }
 
 void Runner::save_model(const std::string& name, std::span<const float> model,
@@ -210,8 +209,8 @@ void Runner::finish() {
     file.write(text);
     file.commit();
   });
-  outcome_ = {*last_, simulation_->round(), text, true,
-              crew().leads() ? divergence_warning(metrics_.first(), *last_) : ""};
+  outcome_ = {last(), simulation_->round(), text, true,
+              crew().leads() ? divergence_warning(metrics_.first(), last()) : ""};
 }
 
 }  // namespace hearsay::train
