@@ -28,11 +28,18 @@ Outcome go_on(Runner& runner) {
   return runner.outcome();
 }
 
+/// All settings but `threads`, which is each process's own. Not only those of the hash: processes
+/// meet when it is time for a checkpoint.
+std::string common_settings(Config config) {
+  config.set("threads", "0");
+  return config.to_toml();
+}
+
 /// A runner in every process, or an exception in every process.
 std::unique_ptr<Runner> make_runner(const Config& config, const fs::path& out, Observer& observer,
                                     Crew& crew) {
   crew.agree_on("version of hearsay", version());
-  crew.agree_on("configuration", config.hash());
+  crew.agree_on("configuration", common_settings(config));
   std::unique_ptr<Runner> runner;
   crew.agree([&] {
     runner =

@@ -169,7 +169,7 @@ void Runner::save() {
 
 /// What the last evaluation found, beside rounds, traffic and time until now.
 std::string Runner::summary(const std::string& models_sha256) const {
-  Metrics now = last_.value_or(Metrics{});
+  Metrics now = last();
   now.round = simulation_->round();
   now.traffic = simulation_->traffic();
   now.seconds = seconds_;
@@ -180,7 +180,7 @@ std::string Runner::summary(const std::string& models_sha256) const {
 
 void Runner::stop() {
   save();
-  outcome_ = {*last_, simulation_->round(), summary(simulation_->models_sha256()), false, ""};
+  outcome_ = {last(), simulation_->round(), summary(simulation_->models_sha256()), false, ""};
 }
 
 void Runner::save_model(const std::string& name, std::span<const float> model,
@@ -212,8 +212,8 @@ void Runner::finish() {
     file.write(text);
     file.commit();
   });
-  outcome_ = {*last_, simulation_->round(), text, true,
-              crew().leads() ? divergence_warning(metrics_.first(), *last_) : ""};
+  outcome_ = {last(), simulation_->round(), text, true,
+              crew().leads() ? divergence_warning(metrics_.first(), last()) : ""};
 }
 
 }  // namespace hearsay::train

@@ -57,6 +57,7 @@ class Runner {
   void save_model(const std::string& name, std::span<const float> model,
                   std::span<const float> buffers) const;
   void save_average() const;
+  Metrics last() const { return last_.value_or(Metrics{}); }
   Crew& crew() const { return simulation_->crew(); }
 
   const Config config_;
@@ -68,7 +69,8 @@ class Runner {
   backend::StateList state_;
   std::uint64_t metrics_bytes_ = 0;
   double seconds_ = 0;
-  std::optional<Metrics> last_;  ///< the last line of metrics.jsonl; process 0 has all of it
+  std::optional<Metrics> last_;  ///< the last line of metrics.jsonl; process 0 has all of it, the
+                                 ///< others after a restart nothing
   std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
   std::optional<Outcome> outcome_;
 };

@@ -43,6 +43,17 @@ TEST_P(MpiTransport, MovesBytesWhileTheReceiverComputes) {
   });
 }
 
+// A tag is what is left of a round, and begins again at 0 sooner than rounds do.
+TEST_P(MpiTransport, HasMoreRoundsThanTags) {
+  GetParam().run([](const Process& process) {
+    constexpr std::uint32_t kTags = 0x8000;
+    const std::uint32_t again = (process.round / kTags + 1) * kTags;
+    for (std::uint32_t round = again - 4; round < again + 4; ++round) {
+      send_around(process, 5000, round, round % 2 == 0);
+    }
+  });
+}
+
 TEST_P(MpiTransport, IsOneInTheLifeOfAProcess) {
   EXPECT_THROW(make_mpi(Arguments("mpi", kMpiParameters)), InvalidArgument);
 }

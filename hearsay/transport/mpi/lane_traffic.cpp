@@ -19,8 +19,9 @@ constexpr std::size_t kMostHeadMessage = sizeof(std::uint64_t) + kMostHeadBytes 
 // MPI counts with int; far below that, so that the tests meet several.
 constexpr std::size_t kPieceBytes = 32u << 20;
 
-/// Rounds that wrap meet nobody: those under way lie close together.
-int tag_of(std::uint32_t round) { return static_cast<int>(round & 0x7fffffffu); }
+/// Tags to 32767 are all that every MPI has: some networks have 23 bits, which global averages of
+/// large models use up. Rounds that wrap meet nobody: those under way lie close together.
+int tag_of(std::uint32_t round) { return static_cast<int>(round & 0x7fffu); }
 
 MPI_Comm duplicate() {
   MPI_Comm comm = MPI_COMM_NULL;
