@@ -96,7 +96,7 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   const auto observer = make_progress({.lines = false, .bar = terminal && !quiet});
   const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer, crew);
   for (const std::string& warning : outcome.warnings) {
-    fmt::print(stderr, "hearsay: warning: {}\n", warning);
+    if (crew.leads()) fmt::print(stderr, "hearsay: warning: {}\n", warning);
   }
   if (!outcome.finished) return false;
   if (!quiet) fmt::print("\n{}", report::control_table(out));
@@ -158,8 +158,8 @@ int train_several_files(const Options& options, train::Crew& crew) {
 }
 
 int train_command(const Options& options) {
-  const auto transport = transport::make_transport(options.transport);
   catch_signals();
+  const auto transport = transport::make_transport(options.transport);
   return in_all_processes(*transport, [&](Run& run) {
     const bool several = options.config_files.size() > 1 && options.resume.empty();
     return several ? train_several_files(options, run.crew) : train_one(options, run);

@@ -41,6 +41,7 @@ class PeriodicAverage : public Base {
     if (!(loss > 0) || !(first_loss_ > 0)) return;  // the rule is for positive losses
     const double period =
         std::pow(first_loss_ / loss, exponent_) * static_cast<double>(first_period_);
+    if (std::isnan(period)) return;  // of a run that has diverged, and will be told so
     period_ = static_cast<std::uint64_t>(std::clamp(std::round(period), 1.0, 1e9));
   }
 

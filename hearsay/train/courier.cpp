@@ -9,6 +9,7 @@
 
 #include "hearsay/compress/message.h"
 #include "hearsay/core/error.h"
+#include "hearsay/train/stopwatch.h"
 
 namespace hearsay::train {
 
@@ -20,20 +21,6 @@ using transport::Label;
 
 constexpr MessageKind kKinds[] = {MessageKind::kModel, MessageKind::kAuxiliary};
 constexpr std::uint32_t kRoundsInFlight = 2;
-
-/// Adds the time until its end to a sum.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum) {}
-  ~Stopwatch() { sum_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& sum_;
-  Clock::time_point begin_ = Clock::now();
-};
 
 ByteView bytes_of(std::span<const float> floats) {
   return {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
@@ -187,7 +174,8 @@ void Courier::take(const Arrival& arrival, const graph::Weights& weights,
   const bool known = place != edges_.end() && place->receiver == receiver &&
                      place->sender == header.sender &&
                      parts_.placement.owner(header.sender) == arrival.process;
-  if (!known || header.round != round || p >= outbox.payloads.size() || arrived_[p][e]) {
+  if (!known || head.left() > 0 || header.round != round || p >= outbox.payloads.size() ||
+      arrived_[p][e]) {
     throw CorruptData(
         fmt::format("[transport] process {} sent a message of peer {} to peer {} of round {}, "
                     "which is none of round {}, or came before",

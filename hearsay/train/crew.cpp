@@ -10,6 +10,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/train/host_rows.h"
 #include "hearsay/train/run.h"
+#include "hearsay/train/stopwatch.h"
 
 namespace hearsay::train {
 
@@ -63,7 +64,8 @@ void Crew::agree(const std::function<void()>& body) {
     if (kind == Kind::kNothing) continue;
     failed_together_ = true;
     if (p == process()) std::rethrow_exception(mine);
-    throw_again(kind, std::string(all[p].begin() + 1, all[p].end()));
+    const std::string text(all[p].begin() + 1, all[p].end());
+    throw_again(kind, p == 0 ? text : fmt::format("process {}: {}", p, text));
   }
 }
 
@@ -92,6 +94,7 @@ bool Crew::any(bool mine) {
 
 void CrewCollective::mean(backend::Block rows) {
   if (crew_.alone()) return kernels_.mean_rows(rows);
+  const Stopwatch stopwatch(waited_);
   const HostRows own(kernels_, rows);
   mean_.resize(rows.dim);
   if (is_fast_) {
@@ -107,6 +110,7 @@ void CrewCollective::mean(backend::Block rows) {
 }
 
 double CrewCollective::mean(std::span<const double> values) {
+  const Stopwatch stopwatch(waited_);
   Bytes mine;
   append(mine, values);
   double sum = 0;

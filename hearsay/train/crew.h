@@ -22,7 +22,7 @@ class Crew {
 
   std::size_t process() const { return group_.seat().process; }
   std::size_t processes() const { return group_.seat().processes; }
-  std::size_t processes_here() const { return group_.seat().processes_here; }  ///< on this host
+  double cores() const { return group_.seat().cores; }  ///< this process's share of its host's
   bool alone() const { return processes() == 1; }
   bool leads() const { return process() == 0; }  ///< writes the run's files, and speaks
 
@@ -33,7 +33,8 @@ class Crew {
   /// The label of the next gossip: rounds of a transport do not begin again with the next run.
   transport::Label next_gossip() { return {transport::Lane::kGossip, gossips_++}; }
 
-  /// Do `body`; if that throws in any process, throw in all of them what the first of those threw.
+  /// Do `body`; if that throws in any process, throw in all of them what the first of those threw,
+  /// named if it is not process 0.
   void agree(const std::function<void()>& body);
 
   /// Do `body`, which throws in all processes or in none, having agreed on that by itself.
@@ -77,11 +78,14 @@ class CrewCollective final : public algorithm::Collective {
   void mean(backend::Block rows) override;
   double mean(std::span<const double> values) override;
 
+  double seconds_waited() const { return waited_; }  ///< in both, in all
+
  private:
   Crew& crew_;
   const transport::Placement& placement_;
   backend::Kernels& kernels_;
   std::vector<float> mean_;
+  double waited_ = 0;
   bool is_fast_ = true;  ///< until the transport says that it has no fast sum
 };
 

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <fstream>
 
+#include <chrono>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
@@ -98,6 +101,19 @@ std::string read_file(const std::filesystem::path& path) {
   }
   if (!in.eof()) fail("read", path);
   return text;
+}
+
+bool appears(const std::filesystem::path& path) {
+  constexpr int kLooks = 50;
+  std::error_code error;
+  for (int look = 0; look < kLooks && !std::filesystem::exists(path, error); ++look) {
+    // Reading the directory makes the client forget that there was no such file.
+    for ([[maybe_unused]] const auto& entry :
+         std::filesystem::directory_iterator(path.parent_path(), error)) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return std::filesystem::exists(path, error);
 }
 
 }  // namespace hearsay::train

@@ -38,4 +38,8 @@ void sync_file(const std::filesystem::path& path);
 /// The whole of a file. Throws RunFailed if it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
+/// Whether a file is there that another process has made, maybe on another host: a network file
+/// system may take a moment to show it, and is given some seconds.
+bool appears(const std::filesystem::path& path);
+
 }  // namespace hearsay::train

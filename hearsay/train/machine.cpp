@@ -1,9 +1,6 @@
 #include "hearsay/train/machine.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <thread>
 
 #include "hearsay/backend/device.h"
 
@@ -19,22 +16,16 @@ Machine::MakeKernels kernels_of(const Config& config) {
 
 }  // namespace
 
-std::size_t thread_count(std::uint64_t wanted, std::size_t processes_here) {
-  if (wanted > 0) return wanted;
-  const std::size_t all = std::max(1u, std::thread::hardware_concurrency());
-  cpu_set_t own;
-  const bool known = sched_getaffinity(0, sizeof own, &own) == 0;
-  const std::size_t allowed = known ? static_cast<std::size_t>(CPU_COUNT(&own)) : all;
-  if (allowed < all) return std::max<std::size_t>(1, allowed);  // bound, as its neighbours are
-  return std::max<std::size_t>(1, all / processes_here);
+std::size_t thread_count(std::uint64_t wanted, double cores) {
+  return wanted > 0 ? wanted : std::max<std::size_t>(1, static_cast<std::size_t>(cores + 0.01));
 }
 
 Machine::Machine(const Config& config)
-    : Machine(thread_count(config.count("threads")), kernels_of(config)) {}
+    : Machine(thread_count(config.count("threads"), transport::Alone().seat().cores),
+              kernels_of(config)) {}
 
 Machine::Machine(const Config& config, Crew& crew)
-    : Machine(thread_count(config.count("threads"), crew.processes_here()), kernels_of(config),
-              &crew) {}
+    : Machine(thread_count(config.count("threads"), crew.cores()), kernels_of(config), &crew) {}
 
 Machine::Machine(std::size_t threads, const MakeKernels& make) : Machine(threads, make, nullptr) {}
 

@@ -11,9 +11,8 @@
 
 namespace hearsay::train {
 
-/// The setting `threads`: 0 is one a core. Processes that share the cores of a host, and are not
-/// bound to some of them, share out that number.
-std::size_t thread_count(std::uint64_t wanted, std::size_t processes_here = 1);
+/// The setting `threads`: 0 is one a core of this process's share.
+std::size_t thread_count(std::uint64_t wanted, double cores);
 
 /// Where the peers of a run live, or those of several side by side (fleet.h): threads of the host,
 /// a device and what it still has to tell, and the other processes of the run.

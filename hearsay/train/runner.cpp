@@ -1,5 +1,7 @@
 #include "hearsay/train/runner.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "hearsay/core/sha256.h"
@@ -67,6 +69,7 @@ Runner::Runner(const Config& config, fs::path out, Observer& observer,
 }
 
 void Runner::claim() {
+  const std::string text = config_.to_toml();
   crew().agree([&] {
     if (!crew().leads()) return;
     std::error_code error;
@@ -75,15 +78,19 @@ void Runner::claim() {
       throw InvalidArgument(
           fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
     }
-    if (!write_new_file(out_ / "config.toml", config_.to_toml())) throw directory_taken(out_);
+    if (!write_new_file(out_ / "config.toml", text)) throw directory_taken(out_);
   });
+  const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
+  const bool seen =
+      appears(out_ / "config.toml") && std::ranges::equal(read_file(out_ / "config.toml"), written);
+  if (!crew().any(!seen)) return;
   crew().agree([&] {
     std::error_code error;
-    if (fs::exists(out_ / "config.toml", error)) return;
-    throw InvalidArgument(
-        fmt::format("[train] process {} sees no {}; --out must be on a file system that all hosts "
-                    "share",
-                    crew().process(), out_.string()));
+    if (crew().leads()) fs::remove(out_ / "config.toml", error);
+    if (seen) return;
+    throw InvalidArgument(fmt::format(
+        "[train] there is no {} here; --out must be on a file system that all hosts share",
+        out_.string()));
   });
 }
 

@@ -8,7 +8,6 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/engine/objectives.h"
-#include "hearsay/train/host_rows.h"
 
 namespace hearsay::train {
 
@@ -23,14 +22,6 @@ bool is_constant(const LearningRate& rate) {
     if (rate.at(epoch, kEpochs) != rate.at(0, kEpochs)) return false;
   }
   return true;
-}
-
-double distance(std::span<const float> a, std::span<const float> b) {
-  double square = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    square += std::pow(static_cast<double>(a[k]) - static_cast<double>(b[k]), 2);
-  }
-  return std::sqrt(square);
 }
 
 /// A graph that changes every epoch changes every round where an epoch is one round.
@@ -200,11 +191,11 @@ void Simulation::run_round(bool measure_mass) {
   kernels_.submit();
   end_round();
   machine_->end_round();
-  accounts_->check();
+  check();
 }
 
 std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass) {
-  accounts_->check();
+  check();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const auto index = static_cast<std::uint32_t>(round_);
   const bool last_phase = round_ >= training_rounds_;
@@ -300,103 +291,18 @@ std::span<double> Simulation::norms_of(backend::ConstBlock rows) const {
 
 void Simulation::settle() const {
   machine_->settle();
-  accounts_->check();
+  check();
+}
+
+void Simulation::check() const {
+  if (crew().alone()) accounts_->check();
 }
 
 void Simulation::check_finite() const {
   machine_->note(
       [this, norms = norms_of(algorithm_->point())] { accounts_->models(round_, norms); });
   settle();
-}
-
-std::vector<float> Simulation::model(std::size_t peer) const {
-  std::vector<float> copy(layout().dim());
-  kernels_.download(algorithm_->point(), peer - first_, copy);
-  return copy;
-}
-
-SavedModel Simulation::fetch_model(std::size_t peer) const {
-  const std::size_t owner = placement_.owner(peer);
-  SavedModel mine, theirs;
-  if (owner == crew().process()) mine = {model(peer), objective_->buffers(peer - first_)};
-  if (owner == 0) return mine;
-  if (crew().leads()) {
-    theirs.parameters.resize(layout().dim());
-    theirs.buffers.resize(objective_->buffer_layout().dim());
-  }
-  crew().group().fetch(owner, mine.parameters, theirs.parameters);
-  crew().group().fetch(owner, mine.buffers, theirs.buffers);
-  return theirs;
-}
-
-std::string Simulation::models_sha256() const {
-  Sha256 sha;
-  for (std::size_t i = 0; i < peers(); ++i) {
-    const std::vector<float> model = fetch_model(i).parameters;
-    sha.update(model.data(), model.size() * sizeof(float));
-  }
-  return sha.finish_hex();
-}
-
-std::vector<float> Simulation::average_model() const {
-  std::vector<float> mean(layout().dim());
-  if (!crew().alone()) {
-    const HostRows models(kernels_, algorithm_->point());
-    crew().group().mean(placement_, models.floats(), mean);
-    return mean;
-  }
-  std::vector<double> sum(mean.size());
-  kernels_.sum_rows(algorithm_->point(), sum);
-  std::ranges::transform(sum, mean.begin(), [this](double of_all) {
-    return static_cast<float>(of_all / static_cast<double>(peers()));
-  });
-  return mean;
-}
-
-std::vector<PeerReport> Simulation::gather(std::span<const PeerReport> own) const {
-  Bytes mine;
-  for (const PeerReport& report : own) append_report(mine, report);
-  std::vector<PeerReport> all;
-  for (const Bytes& bytes : crew().group().gather(mine)) {
-    ByteReader reader(bytes, "reports of peers");
-    while (reader.left() > 0) all.push_back(read_peer_report(reader));
-  }
-  return all;
-}
-
-Traffic Simulation::traffic() const {
-  std::vector<PeerReport> own;
-  for (std::size_t i = 0; i < rows_; ++i) own.push_back(accounts_->report(i));
-  return total_traffic(gather(own), accounts_->run_report().global_bytes);
-}
-
-Metrics Simulation::evaluate() {
-  check_finite();
-  const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
-  const std::vector<float> average = average_model();
-  const std::vector<engine::Score> scores = objective_->scores(algorithm_->point());
-  const std::span<const double> push_sum = algorithm_->push_sum();
-  std::vector<PeerReport> own;
-  for (std::size_t i = 0; i < rows_; ++i) {
-    PeerReport& report = own.emplace_back(accounts_->report(i));
-    report.score = scores[i];
-    const HostRows model(kernels_, {algorithm_->point().row(i).data(), 1, layout().dim()});
-    report.divergence = distance(model.floats(), average);
-    if (!push_sum.empty()) report.push_sum = push_sum[i];
-  }
-  RunReport run = accounts_->run_report();
-  run.round = round_;
-  run.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
-  run.lr = rate_->at(run.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
-  const std::vector<PeerReport> all = gather(own);
-  Metrics metrics;
-  metrics.round = round_;
-  if (crew().leads()) {
-    metrics =
-        assemble(all, objective_->evaluate(average, objective_->estimate_buffers(average)), run);
-  }
-  accounts_->evaluated(metrics.train_loss);
-  return metrics;
+  crew().agree([this] { accounts_->check(); });
 }
 
 void Simulation::state(backend::StateList& list) {

@@ -62,7 +62,8 @@ class Simulation {
   /// Wait until all rounds have happened and are accounted for. Throws as run_round does.
   void settle() const;
 
-  /// `settle`, and throws RunFailed if a model is not finite, naming the peer.
+  /// `settle`, and throws RunFailed if a model is not finite, naming the peer. Of several processes
+  /// all throw, and only here: until they meet, those that have failed go on as the others do.
   void check_finite() const;
 
   /// Score every peer's model and their average. Throws RunFailed as run_round does.
@@ -99,8 +100,9 @@ class Simulation {
   std::size_t threads() const { return machine_->pool().threads(); }
   std::size_t batch() const { return objective_->batch(); }
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
-  const std::string& graph_sha256() const { return graph_sha256_; }     ///< of one period's edges
-  double seconds_waited() const { return courier_->seconds_waited(); }  ///< for other processes
+  const std::string& graph_sha256() const { return graph_sha256_; }  ///< of one period's edges
+  /// In rounds, for other processes.
+  double seconds_waited() const { return courier_->seconds_waited() + everybody_.seconds_waited(); }
 
   /// The model of one of this process's peers (z), copied out.
   std::vector<float> model(std::size_t peer) const;
@@ -115,6 +117,7 @@ class Simulation {
   void emit();
   void gossip();
   void average();
+  void check() const;
   std::span<double> norms_of(backend::ConstBlock rows) const;
 
   std::shared_ptr<Machine> machine_;  ///< shared by the simulations of a fleet

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "hearsay/backend/device.h"
@@ -34,13 +36,20 @@ ProcessFigures figures_of_processes(const Simulation& simulation) {
   Bytes mine;
   append(mine, peak_rss_bytes());
   append(mine, simulation.seconds_waited());
+  const std::string isa = simulation.kernels().isa();
+  mine.insert(mine.end(), isa.begin(), isa.end());
   ProcessFigures all;
+  std::vector<std::string> isas;
   for (const Bytes& bytes : simulation.crew().group().gather(mine)) {
     ByteReader reader(bytes, "figures of a process");
     all.peak_rss_bytes = std::max(all.peak_rss_bytes, reader.read<std::uint64_t>());
     all.seconds_waited +=
         reader.read<double>() / static_cast<double>(simulation.crew().processes());
+    const ByteView rest = reader.take(reader.left());
+    const std::string its_isa(rest.begin(), rest.end());
+    if (std::ranges::find(isas, its_isa) == isas.end()) isas.push_back(its_isa);
   }
+  all.isa = fmt::format("{}", fmt::join(isas, ", "));
   return all;
 }
 
@@ -95,7 +104,7 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["seconds_waited"] = processes.seconds_waited;
   s["peak_rss_bytes"] = processes.peak_rss_bytes;
   s["device"] = simulation.kernels().device();
-  s["isa"] = simulation.kernels().isa();
+  s["isa"] = processes.isa;
   s["precision"] = precision_of(config.text("device"));
   s["threads"] = simulation.threads();
   if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {

@@ -11,7 +11,8 @@ namespace hearsay::train {
 /// What the processes of a run have cost, in process 0.
 struct ProcessFigures {
   std::uint64_t peak_rss_bytes = 0;  ///< the largest of any
-  double seconds_waited = 0;         ///< for messages, the mean over processes
+  double seconds_waited = 0;         ///< for other processes, in rounds; the mean over processes
+  std::string isa;                   ///< of all, each once: bits may differ where there are several
 };
 
 /// All processes call this.

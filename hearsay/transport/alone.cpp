@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/transport/cores.h"
 
 namespace hearsay::transport {
 
@@ -14,6 +15,8 @@ namespace {
 }
 
 }  // namespace
+
+Seat Alone::seat() const { return {.cores = fair_share({allowed_cores()}, 0)}; }
 
 bool Alone::send(std::size_t process, Label, ByteView, ByteView) { reject(process); }
 

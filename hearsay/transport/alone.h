@@ -8,7 +8,7 @@ namespace hearsay::transport {
 class Alone final : public Transport {
  public:
   std::string_view name() const override { return "alone"; }
-  Seat seat() const override { return {}; }
+  Seat seat() const override;
   bool send(std::size_t process, Label label, ByteView head, ByteView body) override;
   bool flush(Label, std::chrono::milliseconds) override { return true; }
   void expect(std::size_t process, Label label, std::span<std::uint8_t> room) override;

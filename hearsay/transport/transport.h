@@ -39,7 +39,7 @@ struct Arrival {
 struct Seat {
   std::size_t process = 0;
   std::size_t processes = 1;
-  std::size_t processes_here = 1;  ///< on this host: they share its cores
+  double cores = 1;  ///< of this host's, if processes that may use one share it equally
 };
 
 inline constexpr std::size_t kMostHeadBytes = 64;

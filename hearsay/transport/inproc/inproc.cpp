@@ -13,6 +13,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
+#include "hearsay/transport/cores.h"
 #include "hearsay/transport/pool.h"
 #include "hearsay/transport/rounds.h"
 
@@ -80,7 +81,8 @@ class Inproc : public Transport {
  public:
   Inproc(std::shared_ptr<Hub::State> state, std::size_t process)
       : state_(std::move(state)),
-        seat_{process, state_->members.size(), state_->members.size()},
+        seat_{process, state_->members.size(),
+              fair_share(std::vector(state_->members.size(), allowed_cores()), 0)},
         random_(state_->options.shuffle.value_or(0), Purpose::kLink,
                 static_cast<std::uint32_t>(process)) {}
 

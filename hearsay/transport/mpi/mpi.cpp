@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/transport/cores.h"
 #include "hearsay/transport/mpi/call.h"
 #include "hearsay/transport/mpi/lane_traffic.h"
 
@@ -40,7 +41,7 @@ Seat start_mpi() {
     throw RunFailed("[mpi] this MPI cannot be called from two threads in turn");
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  int process = 0, processes = 0, here = 0;
+  int process = 0, processes = 0, here = 0, place = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &process), "counting processes");
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &processes), "counting processes");
   MPI_Comm host = MPI_COMM_NULL;
@@ -48,9 +49,15 @@ Seat start_mpi() {
       MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, process, MPI_INFO_NULL, &host),
       "counting processes");
   check_mpi(MPI_Comm_size(host, &here), "counting processes");
+  check_mpi(MPI_Comm_rank(host, &place), "counting processes");
+  const cpu_set_t mine = allowed_cores();
+  std::vector<cpu_set_t> allowed(static_cast<std::size_t>(here));
+  check_mpi(
+      MPI_Allgather(&mine, sizeof mine, MPI_BYTE, allowed.data(), sizeof mine, MPI_BYTE, host),
+      "counting cores");
   MPI_Comm_free(&host);
   return {static_cast<std::size_t>(process), static_cast<std::size_t>(processes),
-          static_cast<std::size_t>(here)};
+          fair_share(allowed, static_cast<std::size_t>(place))};
 }
 
 class Mpi : public Transport {
