@@ -122,6 +122,11 @@ void CheckpointStore::commit(Manifest& manifest, const std::vector<Bytes>& parts
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Answer part = Answer::from(parts[p]);
       ByteReader(part.body, "digest").read(std::span<std::uint8_t>(manifest.parts[p].digest));
+      if (appears(path_of(manifest.part_name(p)))) continue;
+      throw RunFailed(fmt::format(
+          "[checkpoint] process {} has written {}, and process 0 does not see it; --out "
+          "must be on a file system that all hosts share",
+          p, path_of(manifest.part_name(p))));
     }
     const Bytes bytes = to_bytes(manifest);
     DurableFile file(path_of(manifest.name()));
@@ -184,7 +189,7 @@ void CheckpointStore::check_owner(const Manifest& manifest) const {
 }
 
 void CheckpointStore::check_directory() const {
-  if (fs::is_directory(directory_)) return;
+  if (appears(directory_)) return;
   throw RunFailed(
       fmt::format("[checkpoint] process {} sees no {}; --out must be on a file system that all "
                   "hosts share",

@@ -104,7 +104,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 bool appears(const std::filesystem::path& path) {
-  constexpr int kLooks = 50;
+  constexpr int kLooks = 30;
   std::error_code error;
   for (int look = 0; look < kLooks && !std::filesystem::exists(path, error); ++look) {
     // Reading the directory makes the client forget that there was no such file.

@@ -82,6 +82,23 @@ TEST_P(InProcesses, GraphsChange) {
   }
 }
 
+/// 3 peers in 2 processes, and so on; 7 are never shared out evenly.
+TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
+  GetParam().run([&](Crew& crew) {
+    for (const std::size_t peers : {crew.processes() + 1, std::size_t{7}}) {
+      for (const char* algorithm : {"sparse-push", "dsgd:order=awc", "gradient-tracking"}) {
+        const Config config = config_of({{"algorithm", algorithm},
+                                         {"graph", "complete"},
+                                         {"peers", fmt::format("{}", peers)},
+                                         {"data", "least-squares:noise=0.1"},
+                                         {"rounds", "20"},
+                                         {"threads", "1"}});
+        expect_the_simulation(crew, config);
+      }
+    }
+  });
+}
+
 TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
   const Config config = config_of({{"data", "digits"},
                                    {"model", "cnn:norm=batch"},
