@@ -297,8 +297,9 @@ void run(train::Crew& crew, const Options& options) {
     }
   }
   if (!crew.leads()) return;
-  fmt::print("{} processes, {} here; {} floats; ms, medians (10 % .. 90 %) of {} samples\n",
-             crew.processes(), crew.processes_here(), options.floats, options.samples);
+  fmt::print(
+      "{} processes, {:.3g} cores each; {} floats; ms, medians (10 % .. 90 %) of {} samples\n",
+      crew.processes(), crew.cores(), options.floats, options.samples);
   fmt::print("{:<33} {:>7} {:>8} {:>8} {:>18} {:>8} {:>8} {:>7} {:>7}\n", "", "MB sent", "before",
              "exchange", "", "mixing", "total", "of allreduce: exchange", "total");
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -120,10 +120,11 @@ void run(train::Crew& crew, const Options& options) {
   }
   if (!crew.leads()) return;
   fmt::print(
-      "{} processes, {} here; {}, {} floats, batch {}; ms a round, of silent, share of waiting: "
+      "{} processes, {:.3g} cores each; {}, {} floats, batch {}; ms a round, of silent, share of "
+      "waiting: "
       "medians (10 % .. 90 %) of {} samples of {} rounds\n",
-      crew.processes(), crew.processes_here(), options.model, runs[0]->layout().dim(),
-      options.batch, options.samples, options.rounds);
+      crew.processes(), crew.cores(), options.model, runs[0]->layout().dim(), options.batch,
+      options.samples, options.rounds);
   const double silent = quantiles(samples[0].seconds).median;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     report(crew, kRows[r], samples[r], silent, options, json);

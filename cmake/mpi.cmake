@@ -36,5 +36,5 @@ endif()
 # hearsay_mpirun_test(name processes target argument...): a ctest of processes that mpirun starts.
 function(hearsay_mpirun_test name processes target)
   add_test(NAME ${name} COMMAND ${HEARSAY_MPIRUN} -n ${processes} $<TARGET_FILE:${target}> ${ARGN})
-  set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT 1200)
 endfunction()

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/answer.h"
 #include "hearsay/train/checkpoint_part.h"
 #include "hearsay/train/durable_file.h"
 
@@ -57,14 +56,13 @@ Bytes read_whole(const fs::path& path) {
 }  // namespace
 
 CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash,
-                                 std::string files_hash, transport::Group& group,
-                                 const transport::Placement& placement, std::size_t process)
+                                 std::string files_hash, Crew& crew,
+                                 const transport::Placement& placement)
     : directory_(std::move(directory)),
       config_hash_(std::move(config_hash)),
       files_hash_(std::move(files_hash)),
-      group_(group),
-      placement_(placement),
-      process_(process) {}
+      crew_(crew),
+      placement_(placement) {}
 
 void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::Kernels& kernels) {
   Manifest manifest;
@@ -74,27 +72,29 @@ void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::
   for (std::size_t p = 0; p < placement_.processes; ++p) {
     manifest.parts.push_back({{placement_.first(p), placement_.rows(p)}});
   }
-  const Answer room = ask_process_0(group_, process_, Verdict::kFailed, [&] {
-    Bytes take;
-    append(take, make_room(manifest));
-    return take;
+  const Bytes take = crew_.ask_process_0([&] {
+    Bytes number;
+    append(number, make_room(manifest));
+    return number;
   });
-  room.check();
-  manifest.take = ByteReader(room.body, "take").read<std::uint64_t>();
+  manifest.take = ByteReader(take, "take").read<std::uint64_t>();
 
-  const Answer part = Answer::of(Verdict::kFailed, [&] {
-    check_directory();
-    const Digest digest = write_part(path_of(manifest.part_name(process_)), list, kernels);
-    return Bytes(digest.begin(), digest.end());
+  Digest digest{};
+  try {
+    crew_.agree([&] {
+      check_directory();
+      digest = write_part(path_of(manifest.part_name(crew_.process())), list, kernels);
+    });
+  } catch (const std::exception&) {
+    if (crew_.leads()) remove_parts(manifest);
+    throw;
+  }
+  const std::vector<Bytes> digests = crew_.group().gather(digest);
+  crew_.agree([&] {
+    if (crew_.leads()) commit(manifest, digests);
   });
-  const std::vector<Bytes> parts = group_.gather(part.bytes());
-
-  ask_process_0(group_, process_, Verdict::kFailed, [&] {
-    commit(manifest, parts);
-    return Bytes{};
-  }).check();
   // Others may be writing parts of later rounds by now; these are older.
-  if (process_ == 0) remove_old(manifest);
+  if (crew_.leads()) remove_old(manifest);
 }
 
 /// Create the directory; returns the first take whose part names are free.
@@ -116,12 +116,10 @@ std::uint64_t CheckpointStore::make_room(Manifest manifest) const {
 }
 
 /// Write the manifest of parts that all processes have written, or remove those.
-void CheckpointStore::commit(Manifest& manifest, const std::vector<Bytes>& parts) const {
+void CheckpointStore::commit(Manifest& manifest, const std::vector<Bytes>& digests) const {
   try {
-    Answer::worst(parts).check();
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      const Answer part = Answer::from(parts[p]);
-      ByteReader(part.body, "digest").read(std::span<std::uint8_t>(manifest.parts[p].digest));
+    for (std::size_t p = 0; p < digests.size(); ++p) {
+      ByteReader(digests[p], "digest").read(std::span<std::uint8_t>(manifest.parts[p].digest));
       if (appears(path_of(manifest.part_name(p)))) continue;
       throw RunFailed(fmt::format(
           "[checkpoint] process {} has written {}, and process 0 does not see it; --out "
@@ -191,9 +189,9 @@ void CheckpointStore::check_owner(const Manifest& manifest) const {
 void CheckpointStore::check_directory() const {
   if (appears(directory_)) return;
   throw RunFailed(
-      fmt::format("[checkpoint] process {} sees no {}; --out must be on a file system that all "
-                  "hosts share",
-                  process_, directory_.string()));
+      fmt::format("[checkpoint] there is no {} here; --out must be on a file system that all hosts "
+                  "share",
+                  directory_.string()));
 }
 
 std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& list,
@@ -201,25 +199,26 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
                                                              const Prepare& prepare,
                                                              std::vector<std::string>& damaged) {
   std::vector<fs::path> files;  // process 0 goes through them, and the others follow
-  if (process_ == 0) files = manifests_in(directory_);
+  if (crew_.leads()) files = manifests_in(directory_);
   for (std::size_t k = 0;; ++k) {
-    const Answer offer = ask_process_0(group_, process_, Verdict::kDamaged, [&] {
-      return k < files.size() ? read_whole(files[k]) : Bytes{};
-    });
-    offer.check();
-    if (offer.verdict == Verdict::kDamaged) {
-      damaged.push_back(offer.text());
+    Bytes offer;
+    try {
+      offer =
+          crew_.ask_process_0([&] { return k < files.size() ? read_whole(files[k]) : Bytes{}; });
+    } catch (const CorruptData& error) {
+      damaged.emplace_back(error.what());
       continue;
     }
-    if (offer.body.empty()) break;
-    const Manifest manifest = read_manifest(offer.body, "checkpoint");
+    if (offer.empty()) break;
+    const Manifest manifest = read_manifest(offer, "checkpoint");
     if (restore(manifest, list, kernels, prepare, damaged)) return manifest.round;
   }
-  if (!damaged.empty()) {
+  if (damaged.empty()) return std::nullopt;
+  crew_.agree([&] {
     throw CorruptData(
         fmt::format("[checkpoint] all {} checkpoints in {} are damaged; the first: {}",
                     damaged.size(), directory_.string(), damaged.front()));
-  }
+  });
   return std::nullopt;
 }
 
@@ -227,38 +226,30 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
 bool CheckpointStore::restore(const Manifest& manifest, const StateList& list,
                               backend::Kernels& kernels, const Prepare& prepare,
                               std::vector<std::string>& damaged) {
-  const PeerRange own{placement_.first(process_), placement_.rows(process_)};
-  const auto agree = [&](const Answer& mine) {
-    Answer answer = Answer::worst(group_.all_gather(mine.bytes()));
-    answer.check();
-    if (answer.verdict == Verdict::kDamaged) damaged.push_back(answer.text());
-    return answer.verdict == Verdict::kGood;
-  };
-
-  Answer mine = Answer::of(Verdict::kRefused, [&] {
+  crew_.agree([&] {
     check_owner(manifest);
     check_directory();
     prepare(manifest.round);
     check_items(manifest, list, path_of(manifest.name()));
-    return Bytes{};
   });
+  const PeerRange own{placement_.first(crew_.process()), placement_.rows(crew_.process())};
   std::vector<PartReader> parts;
-  if (mine.verdict == Verdict::kGood) {
-    mine = Answer::of(Verdict::kDamaged, [&] {
+  try {
+    crew_.agree([&] {
       for (std::size_t p = 0; p < manifest.parts.size(); ++p) {
         if (!has_room_for(list, own, manifest.parts[p].peers)) continue;
         parts.emplace_back(path_of(manifest.part_name(p)), manifest.parts[p]);
       }
-      return Bytes{};
     });
+  } catch (const CorruptData& error) {
+    damaged.emplace_back(error.what());
+    return false;
   }
-  if (!agree(mine)) return false;
-
-  return agree(Answer::of(Verdict::kRefused, [&] {
+  crew_.agree([&] {
     for (PartReader& part : parts) part.restore(list, own, kernels);
     restore_scalars(manifest, list);
-    return Bytes{};
-  }));
+  });
+  return true;
 }
 
 bool has_checkpoints(const fs::path& directory) { return !manifests_in(directory).empty(); }

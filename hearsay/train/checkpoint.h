@@ -9,7 +9,7 @@
 
 #include "hearsay/backend/state.h"
 #include "hearsay/train/checkpoint_manifest.h"
-#include "hearsay/transport/collective.h"
+#include "hearsay/train/crew.h"
 #include "hearsay/transport/placement.h"
 
 namespace hearsay::train {
@@ -27,11 +27,10 @@ namespace hearsay::train {
 /// All processes call the same members in the same order; all of them return alike, or throw alike.
 class CheckpointStore {
  public:
-  /// Of process `process`. `files_hash`: of what the settings name but do not hold, such as the
-  /// samples of a dataset. The group must outlive the store.
+  /// `files_hash`: of what the settings name but do not hold, such as the samples of a dataset. The
+  /// crew must outlive the store.
   CheckpointStore(std::filesystem::path directory, std::string config_hash, std::string files_hash,
-                  transport::Group& group, const transport::Placement& placement,
-                  std::size_t process);
+                  Crew& crew, const transport::Placement& placement);
 
   /// Save every item of `list` as the state after `round` rounds; scalars are those of process 0.
   /// Throws RunFailed (one disk is full, say), and then leaves the earlier checkpoints as they
@@ -52,7 +51,7 @@ class CheckpointStore {
 
  private:
   std::uint64_t make_room(Manifest manifest) const;
-  void commit(Manifest& manifest, const std::vector<Bytes>& parts) const;
+  void commit(Manifest& manifest, const std::vector<Bytes>& digests) const;
   void remove_parts(const Manifest& manifest) const;
   void remove_old(const Manifest& newest) const;
   bool restore(const Manifest& manifest, const backend::StateList& list, backend::Kernels& kernels,
@@ -63,9 +62,8 @@ class CheckpointStore {
 
   std::filesystem::path directory_;
   std::string config_hash_, files_hash_;
-  transport::Group& group_;
+  Crew& crew_;
   transport::Placement placement_;
-  std::size_t process_;
 };
 
 /// Whether a directory holds any checkpoint; damaged ones count.

@@ -62,11 +62,9 @@ Step next_step(const std::filesystem::path& directory, const Config& config) {
 
 /// As process 0 finds it: others may look when it has begun already.
 Step agree_on_step(const std::filesystem::path& directory, const Config& config, Crew& crew) {
-  Step step{};
-  crew.agree([&] {
-    if (crew.leads()) step = next_step(directory, config);
-  });
-  return static_cast<Step>(crew.group().broadcast(Bytes{static_cast<std::uint8_t>(step)}).front());
+  const Bytes step = crew.ask_process_0(
+      [&] { return Bytes{static_cast<std::uint8_t>(next_step(directory, config))}; });
+  return static_cast<Step>(step.front());
 }
 
 }  // namespace

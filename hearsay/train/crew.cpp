@@ -49,12 +49,10 @@ Crew::Crew(transport::Transport& transport, transport::Idle idle)
 void Crew::agree(const std::function<void()>& body) {
   if (alone()) return body();
   failed_together_ = false;
-  std::exception_ptr mine;
   Bytes message(1, static_cast<std::uint8_t>(Kind::kNothing));
   try {
     body();
   } catch (const std::exception& error) {
-    mine = std::current_exception();
     message = bytes_of(error.what());
     message.insert(message.begin(), static_cast<std::uint8_t>(kind_of(error)));
   }
@@ -63,16 +61,17 @@ void Crew::agree(const std::function<void()>& body) {
     const auto kind = static_cast<Kind>(all[p].front());
     if (kind == Kind::kNothing) continue;
     failed_together_ = true;
-    if (p == process()) std::rethrow_exception(mine);
     const std::string text(all[p].begin() + 1, all[p].end());
     throw_again(kind, p == 0 ? text : fmt::format("process {}: {}", p, text));
   }
 }
 
-void Crew::together(const std::function<void()>& body) {
-  failed_together_ = true;
-  body();
-  failed_together_ = false;
+Bytes Crew::ask_process_0(const std::function<Bytes()>& body) {
+  Bytes given;
+  agree([&] {
+    if (leads()) given = body();
+  });
+  return group_.broadcast(given);
 }
 
 void Crew::agree_on(std::string_view what, std::string_view text) {

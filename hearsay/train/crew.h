@@ -37,8 +37,8 @@ class Crew {
   /// named if it is not process 0.
   void agree(const std::function<void()>& body);
 
-  /// Do `body`, which throws in all processes or in none, having agreed on that by itself.
-  void together(const std::function<void()>& body);
+  /// What `body` gives in process 0, where alone it is called; if it throws, that as above.
+  Bytes ask_process_0(const std::function<Bytes()>& body);
 
   /// Throws InvalidArgument in all processes if `text` differs between them: "[transport] process 2
   /// has another `what` than process 0".

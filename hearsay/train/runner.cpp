@@ -55,8 +55,8 @@ Runner::Runner(const Config& config, fs::path out, Observer& observer,
       simulation_(std::make_unique<Simulation>(
           has_checkpoints(out_ / "checkpoint") ? without_init(config) : config,
           std::move(machine))),
-      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_),
-                   crew().group(), simulation_->placement(), crew().process()),
+      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_), crew(),
+                   simulation_->placement()),
       metrics_(out_ / "metrics.jsonl") {
   simulation_->state(state_);
   state_.scalar("metrics_bytes", metrics_bytes_);
@@ -96,12 +96,9 @@ void Runner::claim() {
 
 void Runner::restore() {
   std::vector<std::string> damaged;
-  std::optional<std::uint64_t> round;
-  crew().together([&] {
-    round = checkpoints_.restore_newest(
-        state_, simulation_->kernels_for_state(),
-        [this](std::uint64_t saved) { simulation_->restoring(saved); }, damaged);
-  });
+  const auto round = checkpoints_.restore_newest(
+      state_, simulation_->kernels_for_state(),
+      [this](std::uint64_t saved) { simulation_->restoring(saved); }, damaged);
   if (round) simulation_->restored();
   crew().agree([&] {
     if (!crew().leads()) return;
@@ -170,8 +167,7 @@ void Runner::save() {
     metrics_.sync();  // a checkpoint must not outlive the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
-  crew().together(
-      [&] { checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state()); });
+  checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
 }
 
 /// What the last evaluation found, beside rounds, traffic and time until now.

@@ -112,9 +112,9 @@ class Process {
           std::string config_hash = "hash", std::string files_hash = "files")
       : placement_{peers, transport.seat().processes},
         me_(transport.seat().process),
-        group_(transport),
-        store_(std::move(directory), std::move(config_hash), std::move(files_hash), group_,
-               placement_, me_),
+        crew_(transport),
+        store_(std::move(directory), std::move(config_hash), std::move(files_hash), crew_,
+               placement_),
         state_({placement_.first(me_), placement_.rows(me_)}) {}
 
   std::size_t me() const { return me_; }
@@ -147,7 +147,7 @@ class Process {
 
   transport::Placement placement_;
   std::size_t me_;
-  transport::Group group_;
+  Crew crew_;
   CheckpointStore store_;
   State state_;
   std::vector<std::string> damaged_;
