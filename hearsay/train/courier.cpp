@@ -1,8 +1,8 @@
 #include "hearsay/train/courier.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
-#include <cstring>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -230,7 +230,8 @@ backend::VectorView Courier::view(Slot& slot) {
     return {copy.row(0).data()};
   }
   std::vector<float> index(size);
-  std::memcpy(index.data(), decoded.index.data(), size * sizeof(float));
+  std::ranges::transform(decoded.index, index.begin(),
+                         [](std::uint32_t i) { return std::bit_cast<float>(i); });
   parts_.kernels.upload(index, copy, 0);
   parts_.kernels.upload(decoded.value, copy, 1);
   return {nullptr,
