@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Everything from a bare Debian 12 to all tests run:   ./test.sh [PRESET...]
 #
-#   dev    every test, example and benchmark program      asan   address + undefined behaviour
-#   tsan   threads; without the tests labelled `slow`     fuzz   every decoder's fuzz target
+#   dev    every test, example and benchmark program; pages in a browser
+#   asan   address + undefined behaviour
+#   tsan   threads; without the tests labelled `slow`
+#   fuzz   every decoder's fuzz target
 #
 # Without arguments: dev asan tsan. Every preset is tried, whatever became of the one before; exit
 # status 1 if any failed. A second call installs nothing and rebuilds nothing.
@@ -20,7 +22,22 @@ for preset in "${presets[@]}"; do
     *) echo "$name: no tests are named '$preset'; there are dev, asan, tsan, fuzz" >&2; exit 2 ;;
   esac
 done
+command -v npm >/dev/null || packages+=(nodejs npm)
 install_packages "${packages[@]}"
+
+# Playwright, which drives the browser that pages are tested in: the version and the hash that
+# tests/browser/package-lock.json has, into build/browser.
+install_playwright() {
+  local to=$root/build/browser
+  if cmp -s "$root/tests/browser/package-lock.json" "$to/installed.json"; then return 0; fi
+  say "installing playwright-core"
+  mkdir -p "$to"
+  cp "$root"/tests/browser/package{,-lock}.json "$to"
+  (cd "$to" && npm ci --silent --no-audit --no-fund --ignore-scripts) ||
+    fail "npm could not install playwright-core; its reasons stand above. Check the network and" \
+         "npm's settings, then call $name again"
+  cp "$root/tests/browser/package-lock.json" "$to/installed.json"
+}
 
 # test_preset PRESET: ctest without a line a passed test; failures in full, and the closing lines.
 test_preset() {
@@ -34,9 +51,14 @@ test_preset() {
 summary=()
 status=0
 for preset in "${presets[@]}"; do
+  options=()
+  if [[ $preset == dev ]]; then
+    install_playwright
+    options=(-DHEARSAY_BROWSER=ON)
+  fi
   say "$preset: building"
   SECONDS=0
-  if ! build_preset "$preset"; then
+  if ! build_preset "$preset" "${options[@]}"; then
     summary+=("$preset: BUILD FAILED after $SECONDS s")
     status=1
     continue

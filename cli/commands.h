@@ -22,7 +22,10 @@ inline int status_of(const std::exception& error) {
 Action add_train(CLI::App& app);
 Action add_eval(CLI::App& app);
 Action add_graph(CLI::App& app);
+Action add_cost(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_report(CLI::App& app);
+Action add_watch(CLI::App& app);
+Action add_sweep(CLI::App& app);
 
 }  // namespace hearsay::cli

@@ -5,19 +5,21 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.h"
-#include "hearsay/compress/compressor.h"
 #include "hearsay/compress/message.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/picture.h"
 #include "hearsay/graph/schedule.h"
+#include "hearsay/graph/svg.h"
+#include "hearsay/report/cost.h"
 #include "hearsay/report/table.h"
+#include "hearsay/train/durable_file.h"
 
 namespace hearsay::cli {
 
 namespace {
 
 struct Options {
-  std::string spec, compressor = "topk:keep=0.01";
+  std::string spec, compressor = "topk:keep=0.01", svg;
   std::size_t peers = 0, dim = 269'722;
   std::uint64_t seed = 1;
 };
@@ -28,22 +30,10 @@ constexpr std::int64_t kMostSeed = std::numeric_limits<std::int64_t>::max();
 
 const char* yes_no(bool value) { return value ? "yes" : "no"; }
 
-/// Bytes of one message for a model of that size, from a random model.
-double message_bytes(const std::string& compressor, std::size_t dim) {
-  const Layout layout(dim);
-  std::vector<float> model(dim);
-  Random random(1, Purpose::kProblem);
-  for (float& value : model) value = static_cast<float>(random.normal());
-  compress::Decoded decoded;
-  return static_cast<double>(
-      compress::kHeaderBytes +
-      compress::make_compressor(compressor)->compress(model, layout, random, decoded, nullptr));
-}
-
 void graph_command(const Options& options) {
   const auto schedule = graph::make_schedule(options.spec, {options.peers, options.seed});
   const graph::Facts f = graph::facts_of(*schedule);
-  const double bytes = message_bytes(options.compressor, options.dim);
+  const double bytes = report::vector_bytes(options.compressor, Layout(options.dim));
 
   fmt::print("{}: {} peers", options.spec, f.peers);
   if (f.period > 1) fmt::print(", {} matrices in turn", f.period);
@@ -79,6 +69,11 @@ void graph_command(const Options& options) {
                                (4.0 * static_cast<double>(options.dim) + compress::kHeaderBytes)),
            report::human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
   fmt::print("\n{}", graph::picture(schedule->period().front()));
+  if (options.svg.empty()) return;
+  train::DurableFile file(options.svg);
+  file.write(graph::svg_file(*schedule, options.spec));
+  file.commit();
+  fmt::print("\npicture: {}\n", options.svg);
 }
 
 }  // namespace
@@ -100,6 +95,11 @@ Action add_graph(CLI::App& app) {
   command->add_option("--seed", options->seed, "of random graphs")
       ->type_name("S")
       ->check(CLI::Range(std::int64_t{0}, kMostSeed));
+  command->add_option("--svg", options->svg, "draw it into FILE, with all its phases if it changes")
+      ->check([](const std::string& file) {
+        return std::string(file.empty() ? "must not be empty" : "");
+      })
+      ->type_name("FILE");
   return [options] {
     graph_command(*options);
     return 0;

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/stop.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
@@ -54,7 +57,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
 
   std::vector<std::pair<CLI::App*, Action>> commands;
-  for (auto* add : {add_train, add_graph, add_list, add_report, add_eval}) {
+  for (auto* add :
+       {add_train, add_sweep, add_graph, add_cost, add_list, add_report, add_watch, add_eval}) {
     Action action = add(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(action));
   }
@@ -72,6 +76,24 @@ int run(int argc, char** argv) {
   return 0;
 }
 
+/// What is wrong with the command line all processes of an mpirun find alike, and process 0 says.
+/// When it exits, mpirun ends the others; whoever exits first would end it before it has spoken. So
+/// they wait, and one that nobody ends was alone with what it found.
+void say(const std::exception& error) {
+  const std::size_t process = hearsay::transport::launched_rank();
+  if (process == 0) {
+    fmt::print(stderr, "hearsay: {}\n", error.what());
+    return;
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto patience = Clock::now() + std::chrono::seconds(10);
+  while (Clock::now() < patience) {
+    if (hearsay::cli::stop_requested()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  fmt::print(stderr, "hearsay: process {}: {}\n", process, error.what());
+}
+
 }  // namespace
 
 /// Exit status: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C, 1 anything that failed at
@@ -80,8 +102,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    // What is wrong with the command line all processes of an mpirun find alike.
-    if (hearsay::transport::launched_rank() == 0) fmt::print(stderr, "hearsay: {}\n", error.what());
+    say(error);
     return hearsay::cli::status_of(error);
   }
 }

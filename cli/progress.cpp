@@ -1,11 +1,17 @@
 #include "cli/progress.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/pace.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include "hearsay/report/table.h"
 
 namespace hearsay::cli {
@@ -14,26 +20,103 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string figures(const train::Metrics& m) {
-  std::string text = fmt::format("loss {:<9.4g}", m.loss);
-  if (m.accuracy_mean) {
-    text += fmt::format(" accuracy {:5.2f} % ({:.2f} .. {:.2f})", *m.accuracy_mean, *m.accuracy_min,
-                        *m.accuracy_max);
-  }
-  if (m.validation_accuracy_mean) {
-    text += fmt::format(" validation {:5.2f} %", *m.validation_accuracy_mean);
-  }
-  if (m.distance_to_optimum) text += fmt::format(" to optimum {:<9.3g}", *m.distance_to_optimum);
-  text += fmt::format(
-      " divergence {:<9.3g} {:>9}", m.divergence,
-      report::human_bytes(static_cast<double>(m.traffic.bytes + m.traffic.global_bytes)));
+constexpr std::size_t kPeersShown = 8;
+constexpr std::string_view kGreen = "32", kDim = "2";
+constexpr int kUnlimited = std::numeric_limits<int>::max();
+
+/// A figure of an evaluation. Where there is no room for all, those of the highest rank go first.
+struct Figure {
+  std::string text;
+  int rank = 0;
+};
+
+std::string joined(const std::vector<Figure>& figures) {
+  std::string text;
+  for (const Figure& figure : figures) text += (text.empty() ? "" : " ") + figure.text;
   return text;
 }
 
-class Progress : public train::Observer {
+/// The figures that matter most, in `width` characters if at all possible.
+std::string figures(const train::Metrics& m, double bytes, int width) {
+  std::vector<Figure> all;
+  all.push_back({fmt::format("loss {:<9.4g}", m.loss), 0});
+  if (m.accuracy_mean) {
+    all.push_back({fmt::format("accuracy {:5.2f} %", *m.accuracy_mean), 0});
+    all.push_back({fmt::format("({:.2f} .. {:.2f})", *m.accuracy_min, *m.accuracy_max), 3});
+  }
+  if (m.validation_accuracy_mean) {
+    all.push_back({fmt::format("validation {:5.2f} %", *m.validation_accuracy_mean), 2});
+  }
+  if (m.distance_to_optimum) {
+    all.push_back({fmt::format("to optimum {:<9.3g}", *m.distance_to_optimum), 0});
+  }
+  all.push_back({fmt::format("divergence {:<9.3g}", m.divergence), 4});
+  all.push_back({fmt::format("{:>9}", report::human_bytes(bytes)), 1});
+  while (all.size() > 1 && std::cmp_greater(joined(all).size(), width)) {
+    all.erase(std::ranges::max_element(all, {}, &Figure::rank));
+  }
+  return joined(all);
+}
+
+double bytes_of(const train::Traffic& traffic) {
+  return static_cast<double>(traffic.bytes + traffic.global_bytes);
+}
+
+/// "[=====     ]": `part` of `width` characters, brackets not counted.
+Line bar(double part, std::size_t width, char mark) {
+  const double clipped = part >= 0 ? std::min(part, 1.0) : 0.0;  // also where it is no number
+  const auto filled = static_cast<std::size_t>(static_cast<double>(width) * clipped);
+  return {{"["}, {std::string(filled, mark), kGreen}, {std::string(width - filled, ' ') + "]"}};
+}
+
+void append(Line& line, Line more) {
+  line.insert(line.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+}
+
+Line pace_line(const Pace& pace, int width) {
+  const double done =
+      pace.total > 0 ? static_cast<double>(pace.round) / static_cast<double>(pace.total) : 1.0;
+  Line line = bar(done, static_cast<std::size_t>(std::clamp(width / 3, 5, 30)), '=');
+  line.push_back(
+      {fmt::format(" {:3.0f} %  {:.{}f} rounds/s  {} left", 100 * done, pace.rounds_per_second,
+                   pace.rounds_per_second < 10 ? 2 : 0, duration_text(pace.seconds_left))});
+  return line;
+}
+
+/// A line a peer, of few: its accuracy and push-sum weight at the last evaluation, if the problem
+/// and the method have them, and what it has sent by now.
+std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traffic, int width) {
+  std::vector<Line> lines;
+  const std::vector<std::uint64_t>& bytes = traffic.bytes_by_peer;
+  if (bytes.size() > kPeersShown) return lines;
+  const auto bar_width = static_cast<std::size_t>(std::clamp(width / 3, 5, 20));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    Line line = {{fmt::format("peer {}", i), kDim}};
+    if (i < m.accuracy.size()) {
+      line.push_back({fmt::format("  {:6.2f} %  ", m.accuracy[i])});
+      append(line, bar(m.accuracy[i] / 100, bar_width, '#'));
+    }
+    if (i < m.push_sum.size()) line.push_back({fmt::format("  u {:.3f}", m.push_sum[i])});
+    const std::string sent = report::human_bytes(static_cast<double>(bytes[i]));
+    line.push_back({fmt::format("  {:>9} sent", sent)});
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// The line of an evaluation: whole, but on a terminal what its width has room for.
+std::string line_of(const std::string& head, const train::Metrics& m) {
+  const double bytes = bytes_of(m.traffic);
+  const Terminal terminal = terminal_of(stdout);
+  if (!terminal.moves) return head + figures(m, bytes, kUnlimited);
+  const int width = terminal.width - 1;
+  return fit({{head + figures(m, bytes, width - static_cast<int>(head.size()))}}, width, false);
+}
+
+class TextProgress : public Progress {
  public:
-  explicit Progress(ProgressStyle style) : style_(std::move(style)) {}
-  ~Progress() override { wipe(); }
+  explicit TextProgress(ProgressStyle style) : style_(std::move(style)) {}
 
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
     if (!style_.lines) return;
@@ -42,8 +125,8 @@ class Progress : public train::Observer {
   }
 
   void started(const train::Simulation& simulation, const train::Config& config) override {
-    begin_ = Clock::now();
-    first_round_ = simulation.round();
+    stopwatch_.start(simulation);
+    last_.reset();
     if (!style_.lines) return;
     const auto& text = [&](const char* key) -> const std::string& { return config.text(key); };
     fmt::print("{}{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
@@ -58,51 +141,61 @@ class Progress : public train::Observer {
                style_.label, text("data"), unless_none("partition"), unless_none("augment"),
                unless_none("model"), simulation.layout().dim(), text("optimizer"), text("lr"),
                simulation.algorithm().averaging_rate(), simulation.training_rounds(), final_rounds);
+    std::fflush(stdout);
   }
 
   void evaluated(const train::Simulation& simulation, const train::Metrics& m) override {
-    if (!style_.lines) return;
-    wipe();
-    const int width = static_cast<int>(fmt::formatted_size("{}", simulation.total_rounds()));
-    fmt::print("{}round {:>{}}  {}\n", style_.label, m.round, width, figures(m));
-    std::fflush(stdout);
+    last_ = m;
+    if (style_.lines) {
+      block_.wipe();
+      const int digits = static_cast<int>(fmt::formatted_size("{}", simulation.total_rounds()));
+      const std::string head = fmt::format("{}round {:>{}}  ", style_.label, m.round, digits);
+      fmt::print("{}\n", line_of(head, m));
+      std::fflush(stdout);
+    }
+    if (style_.block) draw(simulation);
   }
 
   void progressed(const train::Simulation& simulation) override {
-    if (!style_.bar) return;
-    const Clock::time_point now = Clock::now();
-    if (now - drawn_ < std::chrono::milliseconds(100)) return;
-    drawn_ = now;
-    constexpr std::size_t kWidth = 30;
-    const double done = static_cast<double>(simulation.round());
-    const double total = static_cast<double>(simulation.total_rounds());
-    const auto filled = static_cast<std::size_t>(kWidth * done / total);
-    const double elapsed = std::chrono::duration<double>(now - begin_).count();
-    const double rate = (done - static_cast<double>(first_round_)) / elapsed;
-    fmt::print("\r[{:<{}}] {:3.0f} %  {:.0f} rounds/s  {:.0f} s left ", std::string(filled, '='),
-               kWidth, 100 * done / total, rate, (total - done) / rate);
-    std::fflush(stdout);
-    shown_ = true;
+    if (!style_.block || Clock::now() - drawn_ < std::chrono::milliseconds(100)) return;
+    draw(simulation);
   }
 
   bool stop_requested() override { return cli::stop_requested(); }
 
+  void say(const std::string& text) override {
+    block_.wipe();
+    std::fflush(stdout);
+    fmt::print(stderr, "hearsay: {}\n", text);
+  }
+
  private:
-  void wipe() {
-    if (shown_) fmt::print("\r{:<78}\r", "");
-    shown_ = false;
+  void draw(const train::Simulation& simulation) {
+    drawn_ = Clock::now();
+    const Terminal terminal = terminal_of(stdout);
+    if (!terminal.moves) return;
+    std::vector<Line> lines = {pace_line(stopwatch_.pace(simulation), terminal.width)};
+    if (last_) {
+      const train::Traffic traffic = simulation.traffic();
+      lines.push_back({{figures(*last_, bytes_of(traffic), terminal.width - 1)}});
+      for (Line& line : peer_lines(*last_, traffic, terminal.width)) {
+        lines.push_back(std::move(line));
+      }
+    }
+    block_.draw(lines);
   }
 
   ProgressStyle style_;
-  bool shown_ = false;
-  std::uint64_t first_round_ = 0;
-  Clock::time_point begin_, drawn_;
+  Block block_{stdout};
+  Stopwatch stopwatch_;
+  std::optional<train::Metrics> last_;
+  Clock::time_point drawn_{};
 };
 
 }  // namespace
 
-std::unique_ptr<train::Observer> make_progress(ProgressStyle style) {
-  return std::make_unique<Progress>(std::move(style));
+std::unique_ptr<Progress> make_progress(ProgressStyle style) {
+  return std::make_unique<TextProgress>(std::move(style));
 }
 
 }  // namespace hearsay::cli

@@ -7,12 +7,22 @@
 
 namespace hearsay::cli {
 
-/// What a run shows while it goes on: a line an evaluation, or a bar (on a terminal), or both, or
-/// nothing. It stops if a signal asks (stop.h).
+/// What a run shows on standard output while it goes on. It stops if a signal asks (stop.h).
 struct ProgressStyle {
-  bool lines = false, bar = false;
+  bool lines = false;  ///< what it is, then a line an evaluation
+  /// On a terminal, below them and drawn in place: how far it is, rounds/s, time left; the figures
+  /// of the last evaluation and the bytes by now; a line a peer for up to 8 peers. Elsewhere
+  /// nothing.
+  bool block = false;
   std::string label = {};  ///< before every line, where several runs go on at once
 };
-std::unique_ptr<train::Observer> make_progress(ProgressStyle style);
+
+class Progress : public train::Observer {
+ public:
+  /// A line of its own on standard error, clear of what is drawn.
+  virtual void say(const std::string& text) = 0;
+};
+
+std::unique_ptr<Progress> make_progress(ProgressStyle style);
 
 }  // namespace hearsay::cli

@@ -1,46 +1,73 @@
-#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <set>
 
 #include <fmt/core.h>
 
 #include "cli/commands.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page.h"
+#include "hearsay/report/runs.h"
+#include "hearsay/report/sweep_table.h"
 #include "hearsay/report/table.h"
 #include "hearsay/train/durable_file.h"
 
 namespace hearsay::cli {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where the page goes if nobody says: beside what it is about, or here if that is in several
+/// places.
+fs::path page_path(const std::vector<std::string>& directories) {
+  if (directories.size() > 1) return "report.html";
+  const fs::path only = directories.front();
+  return (fs::is_directory(only) ? only : only.parent_path()) / "report.html";
+}
+
+bool all_in_sweeps(const report::Runs& runs) {
+  std::set<std::size_t> in_sweeps;
+  for (const report::ShownSweep& sweep : runs.sweeps) {
+    for (const auto& row : sweep.rows) in_sweeps.insert(row.begin(), row.end());
+  }
+  return in_sweeps.size() == runs.runs.size();
+}
+
+int report_command(const std::vector<std::string>& directories, const std::string& html) {
+  const report::Runs runs = report::read_runs(directories);
+  for (const std::string& problem : runs.problems) {
+    fmt::print(stderr, "hearsay: left out: {}\n", problem);
+  }
+  if (runs.runs.empty()) throw InvalidArgument("[report] none of the directories holds a run");
+  for (const report::ShownSweep& sweep : runs.sweeps) {
+    fmt::print("{}\n", report::sweep_text(sweep.record, sweep.table, false));
+  }
+  if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs).table);
+  if (html == "none") return 0;
+  const fs::path path = html.empty() ? page_path(directories) : fs::path(html);
+  train::DurableFile file(path);
+  file.write(report::make_page(runs).html);
+  file.commit();
+  fmt::print("\npage: {}\n", path.string());
+  return 0;
+}
+
+}  // namespace
+
 Action add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Compare runs in a table, and on one HTML page");
   auto directories = std::make_shared<std::vector<std::string>>();
-  command->add_option("directories", *directories, "run directories")
+  command->add_option("directories", *directories, "run directories, or those of sweeps")
       ->required()
       ->type_name("DIR...");
   auto html = std::make_shared<std::string>();
-  command->add_option("--html", *html, "write a page with figures to FILE")->type_name("FILE");
-  return [directories, html] {
-    const report::Comparison comparison = report::compare_runs(*directories);
-    for (const std::string& problem : comparison.problems) {
-      fmt::print(stderr, "hearsay: left out: {}\n", problem);
-    }
-    fmt::print("{}", comparison.table);
-    if (!comparison.problems.empty() && comparison.runs == 0) {
-      throw InvalidArgument("[report] none of the directories holds a run");
-    }
-    if (!html->empty()) {
-      const report::Page page = report::make_page(*directories);
-      for (const std::string& problem : page.problems) {
-        if (std::ranges::count(comparison.problems, problem) > 0) continue;
-        fmt::print(stderr, "hearsay: left out of the page: {}\n", problem);
-      }
-      if (page.runs == 0) throw InvalidArgument("[report] there is no run for a page");
-      train::DurableFile file(*html);
-      file.write(page.html);
-      file.commit();
-    }
-    return 0;
-  };
+  command
+      ->add_option("--html", *html,
+                   "where to write the page, or 'none'; default: report.html in DIR, or here if "
+                   "there are several")
+      ->type_name("FILE");
+  return [directories, html] { return report_command(*directories, *html); };
 }
 
 }  // namespace hearsay::cli

@@ -1,13 +1,16 @@
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/live.h"
 #include "cli/processes.h"
 #include "cli/progress.h"
 #include "cli/several.h"
@@ -32,6 +35,8 @@ struct Options {
   std::vector<std::string> config_files;
   std::string out, resume, transport = "auto";
   bool quiet = false;
+  std::optional<std::uint16_t> live;  // the port
+  std::string live_address = "127.0.0.1";
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
@@ -93,7 +98,7 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   if (!train::wants_controls(out)) return true;
   if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
   std::fflush(stdout);
-  const auto observer = make_progress({.lines = false, .bar = terminal && !quiet});
+  const auto observer = make_progress({.lines = false, .block = terminal && !quiet});
   const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer, crew);
   for (const std::string& warning : outcome.warnings) {
     if (crew.leads()) fmt::print(stderr, "hearsay: warning: {}\n", warning);
@@ -109,20 +114,27 @@ int train_one(const Options& options, Run& run) {
   const bool quiet = options.quiet || !crew.leads();
   const bool terminal = crew.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
   fs::path& out = run.out;
+  std::optional<LivePage> page;  // until the end of the controls
+  crew.agree([&] {
+    if (options.live && crew.leads()) page.emplace(options.live_address, *options.live);
+  });
   train::Outcome outcome;
   std::uint64_t threads = 0;
   {
-    const auto observer = make_progress({.lines = !quiet, .bar = terminal && !quiet});
+    const auto progress = make_progress({.lines = !quiet, .block = terminal && !quiet});
+    std::optional<LiveObserver> live;
+    if (page) live.emplace(*progress, *page, out);
+    train::Observer& observer = live ? static_cast<train::Observer&>(*live) : *progress;
     if (!options.resume.empty()) {
       crew.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
-      outcome = train::resume(out, threads, *observer, crew);
+      outcome = train::resume(out, threads, observer, crew);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
       train::Config config;
       crew.agree([&] { config = train::resolve(read_config(options, file)); });
       out = options.out;
-      outcome = run_anew(config, out, *observer, crew);
+      outcome = run_anew(config, out, observer, crew);
     }
   }
   if (!outcome.warning.empty()) fmt::print(stderr, "hearsay: warning: {}\n", outcome.warning);
@@ -150,6 +162,10 @@ int train_several_files(const Options& options, train::Crew& crew) {
     throw InvalidArgument(
         "[train] several config files run side by side in one process; start one mpirun for each");
   });
+  if (options.live) {
+    throw InvalidArgument(
+        "[live] --live is for one run; watch several with a `hearsay watch DIR` for each");
+  }
   std::vector<NamedConfig> configs;
   for (const std::string& file : options.config_files) {
     configs.push_back({fs::path(file).stem().string(), train::resolve(read_config(options, file))});
@@ -164,6 +180,20 @@ int train_command(const Options& options) {
     const bool several = options.config_files.size() > 1 && options.resume.empty();
     return several ? train_several_files(options, run.crew) : train_one(options, run);
   });
+}
+
+/// --live [PORT]: a word after it that is no number is a config file.
+void read_live(const std::string& word, Options& options) {
+  options.live = 0;
+  if (word.empty()) return;
+  if (word.find_first_not_of("0123456789") != std::string::npos) {
+    options.config_files.push_back(word);
+    return;
+  }
+  const char* end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, *options.live).ec != std::errc()) {
+    throw InvalidArgument(fmt::format("[live] a port is a number up to 65535, got {}", word));
+  }
 }
 
 }  // namespace
@@ -200,8 +230,27 @@ Action add_train(CLI::App& app) {
                    "how processes talk (hearsay list transports); default: auto, what mpirun says")
       ->type_name("SPEC")
       ->check(not_empty);
+  auto port = std::make_shared<std::string>();
+  const CLI::Option* live =
+      command
+          ->add_option(
+              "--live", *port,
+              "serve the page of the run while it goes on, on 127.0.0.1; default: any free "
+              "port. The address is printed")
+          ->type_name("[PORT]")
+          ->expected(0, 1);
+  command
+      ->add_option("--live-address", options->live_address,
+                   "address for --live, in digits. Any that other machines can reach asks viewers "
+                   "for a token, which is part of what is printed")
+      ->type_name("ADDRESS")
+      ->check(not_empty)
+      ->needs(command->get_option("--live"));
   command->add_flag("--quiet", options->quiet, "print errors only");
-  return [options] { return train_command(*options); };
+  return [options, port, live] {
+    if (live->count() > 0) read_live(*port, *options);
+    return train_command(*options);
+  };
 }
 
 }  // namespace hearsay::cli

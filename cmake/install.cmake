@@ -6,7 +6,7 @@ set(HEARSAY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/hearsay)
 install(TARGETS hearsay EXPORT hearsayTargets)
 install(TARGETS hearsay_cli)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN "live" EXCLUDE)
 install(EXPORT hearsayTargets NAMESPACE hearsay:: DESTINATION ${HEARSAY_CMAKE_DIR})
 
 configure_package_config_file(cmake/hearsay-config.cmake.in

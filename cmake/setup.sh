@@ -7,8 +7,9 @@ name=$(basename "$0")
 
 build_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libcli11-dev libtomlplusplus-dev
                 libdnnl-dev ocl-icd-opencl-dev libeigen3-dev libspectra-dev nlohmann-json3-dev libssl-dev
-                zlib1g-dev libjpeg-dev libpng-dev libopenmpi-dev openmpi-bin)
-test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev python3-numpy python3-torch)
+                zlib1g-dev libjpeg-dev libpng-dev libopenmpi-dev openmpi-bin libjs-chart.js libcpp-httplib-dev)
+test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev python3-numpy python3-torch
+               chromium-headless-shell)
 fuzz_packages=(clang libclang-rt-14-dev)
 
 # A compiler cache, where there is one. CMake reads this when a build folder is first made.
@@ -52,14 +53,14 @@ install_packages() {
          "Debian 12's own: check the network and the sources of apt, then call $name again"
 }
 
-# build_preset PRESET: configure and build. The compiler's words appear; on a terminal, progress too.
+# build_preset PRESET [OPTION...]: configure, with these options of cmake, and build. The compiler's words appear; on a terminal, progress too.
 build_preset() {
   local quiet=()
   [[ -t 1 ]] || quiet=(-- --quiet)
   (
     cd "$root" || exit 1
     mkdir -p "build/$1"
-    cmake --preset "$1" >"build/$1/configure.log" 2>&1 || { cat "build/$1/configure.log"; exit 1; }
+    cmake --preset "$@" >"build/$1/configure.log" 2>&1 || { cat "build/$1/configure.log"; exit 1; }
     cmake --build --preset "$1" "${quiet[@]}"
   )
 }

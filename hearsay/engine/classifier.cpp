@@ -115,6 +115,7 @@ class Classifier final : public Objective {
   }
 
   const Layout& layout() const override { return network_.layout(); }
+  const model::Network* network() const override { return &network_; }
   std::uint64_t rounds_per_epoch() const override { return batches_.rounds_per_epoch(); }
   std::size_t batch() const override { return batches_.batch(); }
 

@@ -15,6 +15,9 @@
 namespace hearsay {
 class ThreadPool;
 }
+namespace hearsay::model {
+class Network;
+}
 
 namespace hearsay::engine {
 
@@ -100,6 +103,9 @@ class Objective {
 
   /// counts[peer][label] for all n peers: who holds which classes. Empty where there are none.
   virtual std::vector<std::vector<std::size_t>> class_counts() const { return {}; }
+
+  /// What is trained, where that is a network.
+  virtual const model::Network* network() const { return nullptr; }
 
   /// The names of the classes, where the data has any.
   virtual std::vector<std::string> class_names() const { return {}; }

@@ -83,6 +83,7 @@ class OnHost final : public Objective {
     return objective_->scores(at_.from(at, kernels_));
   }
 
+  const model::Network* network() const override { return objective_->network(); }
   std::vector<std::vector<std::size_t>> class_counts() const override {
     return objective_->class_counts();
   }

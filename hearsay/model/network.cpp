@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -45,6 +46,24 @@ void check_groups(const Operation& operation, std::size_t groups, std::size_t ch
 
 std::string to_string(const Shape& shape) {
   return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
+}
+
+Shape parse_shape(std::string_view text) {
+  std::size_t extent[3] = {0, 0, 0};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [next, error] = std::from_chars(at, end, extent[i]);
+    const bool last = i == 2;
+    const bool separated = last ? next == end : next != end && *next == 'x';
+    if (error != std::errc() || !separated || extent[i] == 0 || extent[i] > 65'536) {
+      throw InvalidArgument(fmt::format(
+          "[input] must be channels x height x width, as 3x32x32, each at most 65536, got '{}'",
+          text));
+    }
+    at = next + 1;
+  }
+  return {extent[0], extent[1], extent[2]};
 }
 
 /// Infers the output's shape and adds the parameters, by kind.

@@ -20,6 +20,7 @@ struct Shape {
 };
 
 std::string to_string(const Shape& shape);  ///< "3x32x32"
+Shape parse_shape(std::string_view text);   ///< the same back. Throws InvalidArgument.
 
 /// How the weights of a convolution or a linear layer start.
 enum class Start {

@@ -14,6 +14,7 @@
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
+#include "hearsay/report/energy.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/learning_rate.h"
 #include "hearsay/train/link.h"
@@ -65,6 +66,7 @@ std::vector<Family> families() {
   add("rates", "lr", train::learning_rate_registry());
   add("devices", "device", backend::device_registry());
   add("transports", "transport", transport::registry());
+  add("energy-models", "energy", energy_registry());
   return all;
 }
 

@@ -1,7 +1,6 @@
 #include "hearsay/report/record.h"
 
-#include <algorithm>
-#include <sstream>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/train/compare.h"
 #include "hearsay/train/durable_file.h"
+#include "hearsay/train/json_file.h"
 
 namespace hearsay::report {
 
@@ -17,76 +17,101 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-Json parse_object(const std::string& text, const fs::path& file) {
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) {
-    throw CorruptData(fmt::format("[report] {} is damaged: it is no JSON", file.string()));
+constexpr std::uintmax_t kMostConfigBytes = 1 << 20;
+
+/// Whether there is something to read: pipes and devices would never end.
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// What a directory lacks to be that of a run, or "".
+std::string missing_in(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) return "there is no directory";
+  std::string missing;
+  for (const char* name : {"config.toml", "metrics.jsonl"}) {
+    if (is_file(directory / name)) continue;
+    const bool other = fs::exists(fs::symlink_status(directory / name, error));
+    missing += fmt::format("{}{} {}", missing.empty() ? "" : ", ", name,
+                           other ? "is no regular file" : "is missing");
   }
-  return json;
+  return missing;
+}
+
+train::Config read_config(const fs::path& file) {
+  if (const auto size = fs::file_size(file); size > kMostConfigBytes) {
+    throw CorruptData(fmt::format("[report] {} has {} bytes; a config has at most {}",
+                                  file.string(), size, kMostConfigBytes));
+  }
+  train::Config config;
+  config.read_toml(train::read_file(file), file.string());
+  return config;
+}
+
+/// What the last evaluation says, for a run without a summary.
+Json last_line(const Columns& columns) {
+  Json line = Json::object();
+  for (const std::string& key : columns.keys()) {
+    const double last = columns.figure(key).back();
+    if (std::isfinite(last)) line[key] = last;
+  }
+  return line;
+}
+
+std::vector<double> numbers_of(const Json& list) {
+  std::vector<double> numbers;
+  if (!list.is_array()) return {};
+  for (const Json& entry : list) {
+    if (!entry.is_number()) return {};
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
 }
 
 }  // namespace
 
 Record::Record(const fs::path& directory) : name_(directory.string()) {
-  if (!fs::exists(directory / "config.toml") || !fs::exists(directory / "metrics.jsonl")) {
-    throw InvalidArgument(
-        fmt::format("[report] {} holds no run: config.toml or metrics.jsonl is missing", name_));
+  const fs::path config = directory / "config.toml", metrics = directory / "metrics.jsonl",
+                 summary = directory / "summary.json";
+  if (const std::string missing = missing_in(directory); !missing.empty()) {
+    throw InvalidArgument(fmt::format("[report] {} holds no run: {}", name_, missing));
   }
-  config_.read_toml(train::read_file(directory / "config.toml"),
-                    (directory / "config.toml").string());
-  const fs::path metrics = directory / "metrics.jsonl";
-  std::istringstream text(train::read_file(metrics));
-  for (std::string line; std::getline(text, line);) {
-    const bool torn = text.eof() && !Json::accept(line);  // no end of line: it was being written
-    if (!torn) lines_.push_back(parse_object(line, metrics));
-  }
-  finished_ = fs::exists(directory / "summary.json");
-  if (finished_) {
-    const fs::path summary = directory / "summary.json";
-    summary_.push_back(parse_object(train::read_file(summary), summary));
-  } else {
-    summary_.push_back(lines_.empty() ? Json::object() : lines_.back());
-  }
+  config_ = read_config(config);
+  columns_ = Columns(metrics);
+  finished_ = is_file(summary);
+  summary_.push_back(finished_ ? train::read_json_file(summary, "report") : last_line(columns_));
 }
 
 Record::~Record() = default;
 Record::Record(Record&&) noexcept = default;
+Record& Record::operator=(Record&&) noexcept = default;
 
-std::string Record::summary_json() const { return summary_.front().dump(); }
-
-Series Record::series(const char* key) const {
-  Series series;
-  for (const Json& line : lines_) {
-    const auto round = line.find("round"), value = line.find(key);
-    if (round == line.end() || value == line.end()) continue;
-    if (!round->is_number() || !value->is_number()) continue;
-    series.x.push_back(round->get<double>());
-    series.y.push_back(value->get<double>());
+std::vector<double> Record::bytes() const {
+  const auto edges = columns_.figure("bytes_total"), global = columns_.figure("global_bytes_total");
+  std::vector<double> sum(edges.begin(), edges.end());
+  for (std::size_t k = 0; k < std::min(sum.size(), global.size()); ++k) {
+    if (std::isfinite(global[k])) sum[k] += global[k];
   }
-  return series;
-}
-
-Series Record::bytes() const {
-  Series sum = series("bytes_total");
-  const Series global = series("global_bytes_total");
-  for (std::size_t k = 0; k < std::min(sum.y.size(), global.y.size()); ++k) sum.y[k] += global.y[k];
   return sum;
 }
 
-std::vector<Series> Record::series_of_peers(const char* key) const {
-  std::vector<Series> peers;
-  for (const Json& line : lines_) {
-    const auto round = line.find("round"), values = line.find(key);
-    if (round == line.end() || values == line.end()) continue;
-    if (!round->is_number() || !values->is_array()) continue;
-    for (std::size_t i = 0; i < values->size(); ++i) {
-      if (!(*values)[i].is_number()) continue;
-      while (peers.size() <= i) peers.push_back({fmt::format("peer {}", peers.size()), {}, {}});
-      peers[i].x.push_back(round->get<double>());
-      peers[i].y.push_back((*values)[i].get<double>());
-    }
-  }
-  return peers;
+std::string Record::summary_json() const { return summary_.front().dump(); }
+
+std::optional<double> Record::figure(std::string_view key) const {
+  const auto found = summary_.front().find(key);
+  if (found == summary_.front().end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
+std::string Record::text(std::string_view key) const {
+  const auto found = summary_.front().find(key);
+  return found == summary_.front().end() || !found->is_string() ? "" : found->get<std::string>();
+}
+
+std::vector<double> Record::numbers(std::string_view key) const {
+  const auto found = summary_.front().find(key);
+  return found == summary_.front().end() ? std::vector<double>{} : numbers_of(*found);
 }
 
 std::vector<std::vector<double>> Record::class_counts() const {
@@ -94,14 +119,23 @@ std::vector<std::vector<double>> Record::class_counts() const {
   const auto found = summary_.front().find("class_counts");
   if (found == summary_.front().end() || !found->is_array()) return {};
   for (const Json& row : *found) {
-    if (!row.is_array()) return {};
-    counts.emplace_back();
-    for (const Json& count : row) {
-      if (!count.is_number()) return {};
-      counts.back().push_back(count.get<double>());
+    counts.push_back(numbers_of(row));
+    if (counts.back().size() != row.size() || counts.back().size() != counts.front().size()) {
+      return {};
     }
   }
   return counts;
+}
+
+std::vector<std::string> Record::class_names() const {
+  std::vector<std::string> names;
+  const auto found = summary_.front().find("class_names");
+  if (found == summary_.front().end() || !found->is_array()) return {};
+  for (const Json& name : *found) {
+    if (!name.is_string()) return {};
+    names.push_back(name.get<std::string>());
+  }
+  return names;
 }
 
 std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
@@ -110,7 +144,7 @@ std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
   if (!fs::exists(run / "compare")) return found;
   for (const train::Control& control : train::controls(config)) {
     const fs::path directory = run / "compare" / control.name;
-    if (!fs::exists(directory / "summary.json")) continue;
+    if (!is_file(directory / "summary.json")) continue;
     try {
       Record record(directory);
       if (record.config().hash() != control.config.hash()) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,47 +9,50 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "hearsay/report/columns.h"
 #include "hearsay/train/config.h"
 
 namespace hearsay::report {
-
-/// A curve over rounds.
-struct Series {
-  std::string name;
-  std::vector<double> x, y;
-};
 
 /// What a run directory tells: the settings, the evaluations, the figures at the end. All of it
 /// comes from files and is checked for its type where it is read; what is not there stays empty.
 class Record {
  public:
-  /// Throws InvalidArgument or CorruptData for a directory without a run, or a damaged one. A run
-  /// that has not finished is told by its last evaluation; a last line that was cut off does not
-  /// count.
+  /// Throws InvalidArgument or CorruptData for a directory without a run, or a damaged one, naming
+  /// the file and the line. A run that has not finished is told by its last evaluation.
   explicit Record(const std::filesystem::path& directory);
   ~Record();
   Record(Record&&) noexcept;
+  Record& operator=(Record&&) noexcept;
 
   const std::string& name() const { return name_; }  ///< of the directory, as it was given
   std::string title() const { return finished_ ? name_ : name_ + " (not finished)"; }
   const train::Config& config() const { return config_; }
   bool finished() const { return finished_; }
-  std::string summary_json() const;
 
-  /// A figure of every evaluation ("divergence").
-  Series series(const char* key) const;
-  /// Bytes that went out, those of global averages included.
-  Series bytes() const;
-  /// Entry i of a figure that is a list ("accuracy"), for every i.
-  std::vector<Series> series_of_peers(const char* key) const;
+  const Columns& columns() const { return columns_; }
+  /// Bytes that went out until each evaluation, those of global averages included.
+  std::vector<double> bytes() const;
+
+  /// summary.json, or what the last evaluation says in its place.
+  std::string summary_json() const;
+  /// A number of it.
+  std::optional<double> figure(std::string_view key) const;
+  std::string text(std::string_view key) const;  ///< empty if it is not there
+  /// A list of numbers of it, such as `bytes_by_peer`; empty if it is not there or holds others.
+  std::vector<double> numbers(std::string_view key) const;
   /// counts[peer][class], or nothing.
   std::vector<std::vector<double>> class_counts() const;
+  std::vector<std::string> class_names() const;
+
+  /// Lines that were left out: "[report] runs/a/metrics.jsonl, line 17: it is no JSON object".
+  const std::vector<std::string>& problems() const { return columns_.problems(); }
 
  private:
   std::string name_;
   train::Config config_;
   bool finished_ = false;
-  std::vector<nlohmann::json> lines_;    ///< of metrics.jsonl
+  Columns columns_;
   std::vector<nlohmann::json> summary_;  ///< one
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,30 +15,24 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string number(const Json& summary, const char* key, const char* format) {
-  const auto found = summary.find(key);
-  if (found == summary.end() || !found->is_number()) return "-";
-  return fmt::format(fmt::runtime(format), found->get<double>());
-}
-
 /// Bytes over edges and of global averages.
-constexpr const char* kAllBytes = "bytes_total+global_bytes_total";
+constexpr std::string_view kAllBytes = "bytes_total+global_bytes_total";
 
-std::string bytes(const Json& summary, std::string_view key) {
+std::optional<double> number(const Json& summary, std::string_view key) {
   if (key == kAllBytes) {
-    const Json sum = summary.value("bytes_total", Json()),
-               global = summary.value("global_bytes_total", Json());
-    if (!sum.is_number()) return "-";
-    return human_bytes(sum.get<double>() + (global.is_number() ? global.get<double>() : 0));
+    const auto sum = number(summary, "bytes_total"), global = number(summary, "global_bytes_total");
+    return sum ? std::optional(*sum + global.value_or(0)) : std::nullopt;
   }
   const auto found = summary.find(key);
-  if (found == summary.end() || !found->is_number()) return "-";
-  return human_bytes(found->get<double>());
+  if (found == summary.end() || !found->is_number()) return {};
+  return found->get<double>();
 }
 
 /// name, key, format; "B" formats bytes. Columns that no run has are left out.
 struct Column {
-  const char *title, *key, *format;
+  const char* title;
+  std::string_view key;
+  const char* format;
 };
 constexpr Column kColumns[] = {
     {"accuracy %", "accuracy_mean", "{:.2f}"},
@@ -56,34 +51,52 @@ constexpr Column kColumns[] = {
     {"seconds", "seconds", "{:.2f}"},
 };
 
-std::string cell(const Json& summary, const Column& column) {
-  return std::string_view(column.format) == "B" ? bytes(summary, column.key)
-                                                : number(summary, column.key, column.format);
+Cell cell(const Json& summary, const Column& column) {
+  const auto value = number(summary, column.key);
+  if (!value) return {"-"};
+  return {std::string_view(column.format) == "B" ? human_bytes(*value)
+                                                 : fmt::format(fmt::runtime(column.format), *value),
+          *value};
 }
 
+bool says_something(const Cell& cell) { return cell.text != "-" && cell.text != "0 B"; }
+
 /// A cell a summary in rows[1..], the title in rows[0]; what no run has is left out.
-void append_columns(std::span<const Column> columns, std::span<const Json> summaries,
-                    std::vector<std::vector<std::string>>& rows) {
+void append_columns(std::span<const Column> columns, std::span<const Json> summaries, Cells& rows) {
   for (const Column& column : columns) {
-    std::vector<std::string> cells;
+    std::vector<Cell> cells;
     for (const Json& summary : summaries) cells.push_back(cell(summary, column));
-    if (std::ranges::all_of(cells, [](const auto& text) { return text == "-" || text == "0 B"; }))
-      continue;
-    rows.front().emplace_back(column.title);
+    if (std::ranges::none_of(cells, says_something)) continue;
+    rows.front().push_back({column.title});
     for (std::size_t i = 0; i < cells.size(); ++i) rows[i + 1].push_back(cells[i]);
   }
 }
 
+std::vector<std::vector<std::string>> texts(const Cells& rows) {
+  std::vector<std::vector<std::string>> all;
+  for (const auto& row : rows) {
+    auto& out = all.emplace_back();
+    for (const Cell& one : row) out.push_back(one.text);
+  }
+  return all;
+}
+
 }  // namespace
 
-std::string human_bytes(double bytes) {
-  constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
-  std::size_t unit = 0;
-  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
-    bytes /= 1000;
-    ++unit;
+std::string human_count(double count) {
+  constexpr std::array<const char*, 6> kPrefixes{"", " k", " M", " G", " T", " P"};
+  std::size_t power = 0;
+  while (count >= 999.5 && power + 1 < kPrefixes.size()) {
+    count /= 1000;
+    ++power;
   }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+  return power == 0 ? fmt::format("{:.0f}", count)
+                    : fmt::format("{:.3g}{}", count, kPrefixes[power]);
+}
+
+std::string human_bytes(double bytes) {
+  const std::string count = human_count(bytes);
+  return count.find(' ') == std::string::npos ? count + " B" : count + "B";
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
@@ -111,22 +124,23 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string run_table(std::string_view summary_json) {
   const Json summary = Json::parse(summary_json);
-  std::vector<std::string> head{"peers"}, row{number(summary, "peers", "{:.0f}")};
+  const auto peers = number(summary, "peers");
+  std::vector<std::string> head{"peers"}, row{peers ? fmt::format("{:.0f}", *peers) : "-"};
   for (const Column& column : kColumns) {
-    const std::string text = cell(summary, column);
-    if (text == "-" || text == "0 B") continue;
+    const Cell shown = cell(summary, column);
+    if (!says_something(shown)) continue;
     head.emplace_back(column.title);
-    row.push_back(text);
+    row.push_back(shown.text);
   }
   return format_table({head, row});
 }
 
-std::vector<std::vector<std::string>> summary_rows(std::span<const NamedSummary> summaries) {
+Cells summary_cells(std::span<const NamedSummary> summaries) {
   std::vector<Json> parsed;
-  std::vector<std::vector<std::string>> rows{{"run"}};
+  Cells rows{{{"run"}}};
   for (const NamedSummary& summary : summaries) {
     parsed.push_back(Json::parse(summary.json));
-    rows.push_back({summary.name});
+    rows.push_back({{summary.name}});
   }
   append_columns(kColumns, parsed, rows);
   return rows;
@@ -143,37 +157,35 @@ std::string control_table(const std::filesystem::path& run) {
   };
   const Record record(run);
   std::vector<Json> summaries{Json::parse(record.summary_json())};
-  std::vector<std::vector<std::string>> rows{{"talk"}, {"this run"}};
+  Cells rows{{{"talk"}}, {{"this run"}}};
   for (const auto& [name, control] : control_records(run, record.config())) {
     summaries.push_back(Json::parse(control.summary_json()));
-    rows.push_back({name});
+    rows.push_back({{name}});
   }
   append_columns(kShown, summaries, rows);
-  return format_table(rows);
+  return format_table(texts(rows));
+}
+
+Comparison compare_runs(const Runs& runs) {
+  Comparison comparison{"", runs.runs.size(), runs.problems};
+  if (runs.runs.empty()) return comparison;
+  std::vector<Json> summaries;
+  Cells rows{{{"run"}, {"algorithm"}, {"graph"}, {"compressor"}}};
+  for (const ShownRun& run : runs.runs) {
+    const train::Config& config = run.record.config();
+    summaries.push_back(Json::parse(run.record.summary_json()));
+    rows.push_back({{run.record.title()},
+                    {config.text("algorithm")},
+                    {config.text("graph")},
+                    {config.text("compressor")}});
+  }
+  append_columns(kColumns, summaries, rows);
+  comparison.table = format_table(texts(rows));
+  return comparison;
 }
 
 Comparison compare_runs(std::span<const std::string> directories) {
-  Comparison comparison;
-  std::vector<Json> summaries;
-  std::vector<std::vector<std::string>> names;
-  for (const std::string& directory : directories) {
-    try {
-      const Record record(directory);
-      const train::Config& config = record.config();
-      summaries.push_back(Json::parse(record.summary_json()));
-      names.push_back({record.title(), config.text("algorithm"), config.text("graph"),
-                       config.text("compressor")});
-    } catch (const std::exception& error) {
-      comparison.problems.emplace_back(error.what());
-    }
-  }
-  comparison.runs = summaries.size();
-  if (summaries.empty()) return comparison;
-  std::vector<std::vector<std::string>> rows{{"run", "algorithm", "graph", "compressor"}};
-  rows.insert(rows.end(), names.begin(), names.end());
-  append_columns(kColumns, summaries, rows);
-  comparison.table = format_table(rows);
-  return comparison;
+  return compare_runs(read_runs(directories));
 }
 
 }  // namespace hearsay::report

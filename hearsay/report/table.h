@@ -6,10 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "hearsay/report/html.h"
+#include "hearsay/report/runs.h"
+
 namespace hearsay::report {
 
 /// "812 B", "16.3 kB", "1.08 MB": powers of 1000, three digits.
 std::string human_bytes(double bytes);
+
+/// "812", "16.3 k", "5.24 G": likewise.
+std::string human_count(double count);
 
 /// Columns of text, the first left-aligned, the others right-aligned; the first row is the head.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
@@ -23,7 +29,7 @@ struct NamedSummary {
   std::string name, json;
 };
 /// The figures of several runs: a head, then a row each. Columns that no run has are left out.
-std::vector<std::vector<std::string>> summary_rows(std::span<const NamedSummary> summaries);
+Cells summary_cells(std::span<const NamedSummary> summaries);
 
 /// The run in a directory beside its controls (train/compare.h): what talking was worth. Leaves out
 /// what is not there, and controls of other settings.
@@ -33,10 +39,11 @@ std::string control_table(const std::filesystem::path& run);
 struct Comparison {
   std::string table;
   std::size_t runs = 0;
-  std::vector<std::string> problems;  ///< directories left out, and why
+  std::vector<std::string> problems;  ///< what was left out, and why
 };
 
-/// Reads the record of each directory (record.h). A damaged or foreign one is left out and named.
+Comparison compare_runs(const Runs& runs);
+/// Of directories: reads them first (runs.h).
 Comparison compare_runs(std::span<const std::string> directories);
 
 }  // namespace hearsay::report

@@ -6,13 +6,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#define TOML_HEADER_ONLY \
-  1  // the packaged config asks for a shared library that users would need too
-#include <toml++/toml.h>
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/train/toml.h"
 
 namespace hearsay::train {
 

@@ -26,8 +26,9 @@ namespace {
 
 }  // namespace
 
-DurableFile::DurableFile(std::filesystem::path path) : path_(std::move(path)), temporary_(path_) {
-  temporary_ += ".tmp";
+DurableFile::DurableFile(std::filesystem::path path, Writers writers)
+    : path_(std::move(path)), temporary_(path_) {
+  temporary_ += writers == Writers::kOne ? ".tmp" : fmt::format(".{}.tmp", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail("create", temporary_);
 }

@@ -12,7 +12,11 @@ namespace hearsay::train {
 /// the directory synced. Errors throw RunFailed with the path and the system's reason.
 class DurableFile {
  public:
-  explicit DurableFile(std::filesystem::path path);
+  /// Who writes to a path at a time: one process (the next one takes what a killed one has left of
+  /// PATH.tmp), or several, as PATH.PID.tmp; then the last one to commit has it.
+  enum class Writers { kOne, kSeveral };
+
+  explicit DurableFile(std::filesystem::path path, Writers writers = Writers::kOne);
   ~DurableFile();  ///< removes the temporary if commit was not reached
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;

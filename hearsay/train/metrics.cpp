@@ -32,9 +32,12 @@ void for_each_figure(M& m, const Visitor& visitor) {
   visitor("divergence_per_dim", m.divergence_per_dim);
   visitor("bytes_total", m.traffic.bytes);
   visitor("global_bytes_total", m.traffic.global_bytes);
+  visitor("paper_bytes_total", m.traffic.paper_bytes);
+  visitor("edge_rounds", m.traffic.edge_rounds);
   visitor("mass_drift", m.mass_drift);
   visitor("push_sum_min", m.push_sum_min);
   visitor("push_sum_max", m.push_sum_max);
+  visitor("push_sum", m.push_sum);
   visitor("simulated_seconds", m.simulated_seconds);
   visitor("seconds", m.seconds);
 }

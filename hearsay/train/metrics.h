@@ -15,6 +15,11 @@ struct Traffic {
   std::uint64_t bytes = 0;         ///< as encoded for the wire, headers included
   std::uint64_t paper_bytes = 0;   ///< as the seed papers count
   std::uint64_t global_bytes = 0;  ///< of global averages: 2(n-1)/n * 4d a peer and average
+  /// What each peer sent of `bytes`, where this is of all peers of a run and they are no more than
+  /// kPeersTold.
+  std::vector<std::uint64_t> bytes_by_peer{};
+
+  static constexpr std::size_t kPeersTold = 4096;
 };
 
 /// One evaluation: a line of metrics.jsonl. What a problem does not have stays empty.
@@ -39,15 +44,18 @@ struct Metrics {
   double mass_drift =
       0;  ///< largest so far of the rounds that were measured: those before evaluations
   double push_sum_min = 1, push_sum_max = 1;
+  std::vector<double> push_sum;             ///< of each of up to kPushSumsTold peers, if not all 1
   std::optional<double> simulated_seconds;  ///< with --link
   double seconds = 0;                       ///< of training so far, in this and earlier processes
+
+  static constexpr std::size_t kPushSumsTold = 64;
 };
 
 /// One line of JSON, without the newline.
 std::string to_json_line(const Metrics& metrics);
 
-/// The same evaluation again, with what a line holds: of the traffic the bytes. Empty if the line
-/// is damaged.
+/// The same evaluation again, with what a line holds: of the traffic neither messages
+/// nor what single peers sent. Empty if the line is damaged.
 std::optional<Metrics> from_json_line(std::string_view line);
 
 }  // namespace hearsay::train

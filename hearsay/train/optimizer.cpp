@@ -134,11 +134,11 @@ constexpr Parameter kAdam[] = {
 };
 
 constexpr OptimizerEntry kRegistry[] = {
-    {"sgd", "sgd:weight_decay=1e-4", "the gradient itself", kSgd, make<Sgd>},
-    {"momentum", "momentum:beta=0.9", "heavy ball", kMomentum, make<Momentum>},
-    {"nesterov", "nesterov:beta=0.9", "momentum that looks one step ahead", kMomentum,
+    {"sgd", "sgd:weight_decay=1e-4", "the gradient itself", kSgd, 0, make<Sgd>},
+    {"momentum", "momentum:beta=0.9", "heavy ball", kMomentum, 1, make<Momentum>},
+    {"nesterov", "nesterov:beta=0.9", "momentum that looks one step ahead", kMomentum, 1,
      make<Momentum>},
-    {"adam", "adam:beta1=0.9,beta2=0.999", "steps scaled by each entry's past size", kAdam,
+    {"adam", "adam:beta1=0.9,beta2=0.999", "steps scaled by each entry's past size", kAdam, 2,
      make<Adam>},
 };
 

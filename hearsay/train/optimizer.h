@@ -38,6 +38,7 @@ struct OptimizerEntry {
   std::string_view example;
   std::string_view summary;
   std::span<const Parameter> parameters;
+  std::size_t arrays;  ///< of d floats that it keeps for a peer
   std::unique_ptr<Optimizer> (*make)(const Arguments&, backend::Kernels&, std::size_t rows,
                                      std::size_t dim);
 };

@@ -120,6 +120,9 @@ Metrics assemble(std::span<const PeerReport> peers, const engine::Score& of_aver
     m.push_sum_min = std::ranges::min_element(peers, {}, &PeerReport::push_sum)->push_sum;
     m.push_sum_max = std::ranges::max_element(peers, {}, &PeerReport::push_sum)->push_sum;
   }
+  if (peers.size() <= Metrics::kPushSumsTold && (m.push_sum_min != 1 || m.push_sum_max != 1)) {
+    for (const PeerReport& peer : peers) m.push_sum.push_back(peer.push_sum);
+  }
   m.simulated_seconds = run.simulated_seconds;
   return m;
 }
@@ -131,6 +134,7 @@ Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_by
     total.edge_rounds += peer.traffic.edge_rounds;
     total.bytes += peer.traffic.bytes;
     total.paper_bytes += peer.traffic.paper_bytes;
+    if (peers.size() <= Traffic::kPeersTold) total.bytes_by_peer.push_back(peer.traffic.bytes);
   }
   total.global_bytes = global_bytes;
   return total;

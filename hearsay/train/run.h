@@ -68,7 +68,8 @@ Outcome run(const Config& config, const std::filesystem::path& out, Observer& ob
 
 /// Go on with the run in `out` from its newest good checkpoint, or from the start if it has none.
 /// The outcome is bit for bit that of an unbroken run. Throws CorruptData if files that it trains
-/// on (data, graph) have changed since. `threads` > 0 overrides the setting.
+/// on (data, graph) have changed since, and InvalidArgument while another process trains in `out`.
+/// `threads` > 0 overrides the setting.
 /// The number of processes may be another one than before.
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer,

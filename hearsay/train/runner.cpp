@@ -79,6 +79,7 @@ void Runner::claim() {
           fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
     }
     if (!write_new_file(out_ / "config.toml", text)) throw directory_taken(out_);
+    lock_.take(out_);
   });
   const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
   const bool seen =
@@ -95,6 +96,9 @@ void Runner::claim() {
 }
 
 void Runner::restore() {
+  crew().agree([&] {
+    if (crew().leads()) lock_.take(out_);
+  });
   std::vector<std::string> damaged;
   const auto round = checkpoints_.restore_newest(
       state_, simulation_->kernels_for_state(),

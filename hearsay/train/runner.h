@@ -8,6 +8,7 @@
 #include "hearsay/train/checkpoint.h"
 #include "hearsay/train/metrics_file.h"
 #include "hearsay/train/run.h"
+#include "hearsay/train/run_lock.h"
 
 namespace hearsay::train {
 
@@ -31,7 +32,8 @@ class Runner {
 
   /// Make the directory and its config.toml. Throws as `run` does if there is a run already.
   void claim();
-  /// Go on from the newest good checkpoint, if there is one.
+  /// Go on from the newest good checkpoint, if there is one. Throws InvalidArgument while another
+  /// process trains in the directory.
   void restore();
   void start();
 
@@ -63,6 +65,7 @@ class Runner {
   const Config config_;
   const std::filesystem::path out_;
   Observer& observer_;
+  RunLock lock_;  ///< of process 0
   std::unique_ptr<Simulation> simulation_;
   CheckpointStore checkpoints_;
   MetricsFile metrics_;

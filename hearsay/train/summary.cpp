@@ -11,6 +11,7 @@
 #include "hearsay/backend/device.h"
 #include "hearsay/core/registry.h"
 #include "hearsay/core/version.h"
+#include "hearsay/model/network.h"
 
 namespace hearsay::train {
 
@@ -64,6 +65,7 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["peers"] = simulation.peers();
   s["dim"] = simulation.layout().dim();
   s["rounds"] = m.round;
+  s["training_rounds"] = simulation.training_rounds();
   s["epochs"] = m.epoch;
   add("accuracy_mean", m.accuracy_mean);
   add("accuracy_min", m.accuracy_min);
@@ -84,6 +86,7 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["bytes_total"] = m.traffic.bytes;
   s["global_bytes_total"] = m.traffic.global_bytes;
   s["messages_total"] = m.traffic.messages;
+  if (!m.traffic.bytes_by_peer.empty()) s["bytes_by_peer"] = m.traffic.bytes_by_peer;
   s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
   s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
   if (m.traffic.bytes > 0) {
@@ -99,6 +102,11 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
                                                 static_cast<double>(simulation.peers()) / m.seconds
                                           : 0.0;
+  s["batch"] = simulation.batch();
+  if (const model::Network* network = simulation.objective().network()) {
+    s["input"] = to_string(network->shape(network->input()));
+    s["classes"] = network->classes();
+  }
   s["processes"] = simulation.crew().processes();
   s["transport"] = simulation.crew().transport().name();
   s["seconds_waited"] = processes.seconds_waited;

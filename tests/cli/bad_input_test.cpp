@@ -108,7 +108,8 @@ const std::vector<Mistake> kCommandLine{
     {"list_family",
      {"list", "graps"},
      "[list] no list is named 'graps' (did you mean 'graphs'?); there are graphs, compressors, "
-     "algorithms, models, data, partitions, augmentations, optimizers, rates, devices, transports"},
+     "algorithms, models, data, partitions, augmentations, optimizers, rates, devices, transports, "
+     "energy-models"},
     {"report_on_nothing",
      {"report"},
      "[report] directories is required; see hearsay report --help"},

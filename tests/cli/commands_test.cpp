@@ -189,14 +189,33 @@ TEST_F(Commands, ReportComparesRuns) {
     output({"train", "--data", "least-squares", "--rounds", "5", "--algorithm", algorithm, "--out",
             algorithm, "--quiet"});
   }
-  const std::string table = output({"report", "dsgd", "psgd"});
+  const std::string table = output({"report", "dsgd", "psgd", "--html", "none"});
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "report.html"));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "head, line and two rows:\n"
                                                              << table;
   expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
                      "of it global", "divergence"});
-  EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}), table);
+  EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}),
+            table + "\npage: both.html\n");
   const std::string page = train::read_text(scratch_ / "both.html");
-  expect_all(page, {"<!DOCTYPE html>", "<h2>dsgd</h2>", "<h2>psgd</h2>", "</html>"});
+  expect_all(page, {"<!DOCTYPE html>", "<summary>dsgd</summary>", "<summary>psgd</summary>",
+                    "<table class=\"sortable\">", "</html>"});
+}
+
+TEST_F(Commands, ReportPutsItsPageBesideTheRunOrHere) {
+  output({"train", "--data", "least-squares", "--rounds", "5", "--out", "run", "--quiet"});
+  std::filesystem::remove(scratch_ / "run/report.html");
+  expect_all(output({"report", "run"}), {"\npage: run/report.html\n"});
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "run/report.html"));
+  expect_all(output({"report", "run", "run"}), {"\npage: report.html\n"});
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "report.html"));
+}
+
+TEST_F(Commands, GraphDrawsAFile) {
+  expect_all(output({"graph", "ring:directed", "-n", "5", "--svg", "ring.svg"}),
+             {"strongly connected", "\npicture: ring.svg\n"});
+  expect_all(train::read_text(scratch_ / "ring.svg"),
+             {"<svg xmlns=", "data-edge=\"4-0\"", "</svg>"});
 }
 
 }  // namespace

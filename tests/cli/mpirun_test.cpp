@@ -75,6 +75,33 @@ TEST(UnderMpirun, AMistakeIsSaidOnce) {
   expect_one_message({"train", "--transport", "carrier-pigeon"}, "hearsay: [transport] ");
 }
 
+/// mpirun, with a line of shell that each process runs before it becomes hearsay ("$@").
+Words mpirun_after(const std::string& line) {
+  Words words = mpirun(3);
+  words.insert(words.end(), {"sh", "-c", line + "; exec \"$@\"", "sh"});
+  return words;
+}
+
+TEST(UnderMpirun, AMistakeIsSaidThoughProcess0ComesLast) {
+  const train::Scratch scratch;
+  const Result result = hearsay({"train", "--algorithn", "sgp"}, scratch.path(),
+                                mpirun_after("[ $OMPI_COMM_WORLD_RANK != 0 ] || sleep 1"));
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(count(result.err, "hearsay: [train] there is no option '--algorithn'"), 1u)
+      << result.err;
+  EXPECT_EQ(count(result.err, "hearsay: process"), 0u) << result.err;
+}
+
+TEST(UnderMpirun, AMistakeThatOneProcessIsAloneWithIsSaidByIt) {
+  const train::Scratch scratch;
+  const Result result =
+      hearsay({"train", "--rounds", "2"}, scratch.path(),
+              mpirun_after("[ $OMPI_COMM_WORLD_RANK != 2 ] || set -- \"$@\" --algorithn sgp"));
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(count(result.err, "hearsay: process 2: [train] there is no option '--algorithn'"), 1u)
+      << result.err;
+}
+
 TEST(UnderMpirun, ARunThatDivergesIsToldOnce) {
   for (const char* compressor : {"identity", "topk:keep=0.5", "qsgd:bits=4"}) {
     SCOPED_TRACE(compressor);

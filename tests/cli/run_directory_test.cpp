@@ -122,15 +122,14 @@ TEST_F(RunDirectory, IsResumedFromTheOlderCheckpointIfTheNewestIsDamaged) {
 TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
   fs::create_directories(scratch_ / "foreign");
   EXPECT_EQ(refusal({"report", "foreign", "nowhere"}, 2),
-            "hearsay: left out: [report] foreign holds no run: config.toml or metrics.jsonl is "
-            "missing\n"
-            "hearsay: left out: [report] nowhere holds no run: config.toml or metrics.jsonl is "
-            "missing\n"
+            "hearsay: left out: [report] foreign holds no run: config.toml is missing, "
+            "metrics.jsonl is missing\n"
+            "hearsay: left out: [report] nowhere holds no run: there is no directory\n"
             "hearsay: [report] none of the directories holds a run\n");
   train::write_text(scratch_ / "page.html", "of yesterday");
   EXPECT_EQ(refusal({"report", "foreign", "--html", "page.html"}, 2),
-            "hearsay: left out: [report] foreign holds no run: config.toml or metrics.jsonl is "
-            "missing\n"
+            "hearsay: left out: [report] foreign holds no run: config.toml is missing, "
+            "metrics.jsonl is missing\n"
             "hearsay: [report] none of the directories holds a run\n");
 }
 
@@ -140,7 +139,7 @@ TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsDamaged) {
   const Result result = hearsay({"report", "run", "damaged"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err,
-            "hearsay: left out: [report] damaged/summary.json is damaged: it is no JSON\n");
+            "hearsay: left out: [report] damaged/summary.json, line 1: it is no JSON object\n");
   EXPECT_NE(result.out.find("run "), std::string::npos);
   EXPECT_EQ(result.out.find("damaged"), std::string::npos);
 }

@@ -21,7 +21,7 @@ TEST(Catalogue, OfAnUnknownFamilyNamesThemAll) {
     EXPECT_STREQ(error.what(),
                  "[list] no list is named 'optimisers' (did you mean 'optimizers'?); there are "
                  "graphs, compressors, algorithms, models, data, partitions, augmentations, "
-                 "optimizers, rates, devices, transports");
+                 "optimizers, rates, devices, transports, energy-models");
   }
 }
 

@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
-#include "hearsay/report/drawing.h"
+#include "hearsay/report/assets.h"
 #include "hearsay/report/table.h"
 #include "hearsay/train/compare.h"
+#include "report/run_directories.h"
 #include "report/well_formed.h"
-#include "train/scratch.h"
 
 namespace hearsay::report {
 namespace {
@@ -17,40 +18,23 @@ namespace {
 namespace fs = std::filesystem;
 using train::Scratch;
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
-    ++found;
-  }
-  return found;
+Page page_of(const std::vector<fs::path>& directories, const PageOptions& options = {}) {
+  std::vector<std::string> names;
+  for (const fs::path& directory : directories) names.push_back(directory.string());
+  return make_page(names, options);
 }
 
-/// A run directory made by hand: two peers, two evaluations.
-void make_run(const fs::path& directory, const std::string& graph = "ring",
-              const std::string& more = "") {
-  fs::create_directories(directory);
-  train::Config config;
-  config.set("graph", graph);
-  config.set("peers", "2");
-  train::write_text(directory / "config.toml", config.to_toml());
-  train::write_text(
-      directory / "metrics.jsonl",
-      R"({"round": 0, "accuracy": [10, 12], "accuracy_mean": 11, "bytes_total": 0, "divergence": 0})"
-      "\n"
-      R"({"round": 50, "accuracy": [81.5, 92], "accuracy_mean": 86.75, "bytes_total": 12345,)"
-      R"( "divergence": 0.25})"
-      "\n");
-  train::write_text(directory / "summary.json",
-                    R"({"accuracy_mean": 86.75, "accuracy_min": 81.5, "bytes_total": 12345,)"
-                    R"( "class_counts": [[7, 0], [1, 23]])" +
-                        more + "}");
+/// What the page's scripts read.
+nlohmann::json data_of(const std::string& html) {
+  const std::string opening = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = html.find(opening) + opening.size();
+  return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-TEST(Escape, LeavesNothingThatHtmlReads) {
-  EXPECT_EQ(escape("a<b>&\"c'"), "a&lt;b&gt;&amp;&quot;c&#39;");
+/// Without Chart.js, whose text names its home.
+std::string own_part(std::string html) {
+  html.erase(html.find(assets::kChartJs), assets::kChartJs.size());
+  return html;
 }
 
 /// Real runs with controls: everything that a page can hold.
@@ -63,18 +47,32 @@ TEST(Page, IsWellFormedAndNeedsNoNetwork) {
   train::run(train::config_of({{"data", "least-squares"}, {"rounds", "20"}, {"peers", "12"}}),
              scratch / "quadratics", silent);
   make_run(scratch / "made");
-  const Page page = make_page(std::vector<std::string>{(scratch / "digits").string(),
-                                                       (scratch / "quadratics").string(),
-                                                       (scratch / "made").string()});
+  const Page page = page_of({scratch / "digits", scratch / "quadratics", scratch / "made"});
   EXPECT_EQ(page.runs, 3u);
   EXPECT_TRUE(page.problems.empty());
   EXPECT_EQ(misfit_of(page.html), "");
-  for (const char* outside : {"http:", "https:", "src=", "href=", "@import", "url(", "<script"}) {
-    EXPECT_FALSE(holds(page.html, outside)) << outside;
+  const std::string own = own_part(page.html);
+  for (const char* outside : {"http:", "https:", " src=", "href=", "@import", "url(", "import(",
+                              "XMLHttpRequest", "fetch(", "EventSource"}) {
+    const std::size_t at = own.find(outside);
+    const bool name_space =
+        at != own.npos && own.substr(at).starts_with("http://www.w3.org/2000/svg");
+    EXPECT_TRUE(at == own.npos || name_space) << outside;
   }
-  EXPECT_TRUE(holds(page.html, "beside silence and full communication"));
-  EXPECT_TRUE(holds(page.html, (scratch / "digits").string() + ", silence"));
-  EXPECT_TRUE(holds(page.html, "Distance to the optimum"));
+  for (const char* id : {"chart-accuracy", "chart-distance", "chart-loss", "run-0-chart-controls",
+                         "run-1-chart-distance", "run-2-graph", "run-2-classes"}) {
+    EXPECT_EQ(count(page.html, fmt::format(" id=\"{}\"", id)), 1u) << id;
+  }
+}
+
+TEST(Page, NamesItsScriptsByTheirHash) {
+  Scratch scratch;
+  make_run(scratch / "run");
+  const std::string html = page_of({scratch / "run"}).html;
+  EXPECT_EQ(count(html, "'sha256-"), 4u);
+  EXPECT_EQ(count(html, "<script>"), 4u);
+  EXPECT_FALSE(holds(html.substr(0, html.find("<style>")), "script-src 'unsafe-inline'"));
+  EXPECT_FALSE(holds(html, "connect-src"));
 }
 
 TEST(Page, ShowsTheNumbersOfTheRun) {
@@ -83,25 +81,33 @@ TEST(Page, ShowsTheNumbersOfTheRun) {
   write_page(scratch / "run");
   const std::string html = train::read_text(scratch / "run/report.html");
   EXPECT_EQ(misfit_of(html), "");
-  for (const char* text : {"<td>86.75</td>", "<td>81.50</td>", "<td>12.3 kB</td>", "<b>23</b>",
-                           "<title>peer 1</title>", "prefers-color-scheme", "ring"}) {
+  for (const char* text : {">86.75</td>", ">81.50</td>", ">12.3 kB</td>", "<b>23</b>", "86.75 %",
+                           "prefers-color-scheme", "Who talks to whom: ring"}) {
     EXPECT_TRUE(holds(html, text)) << text;
   }
-  // Accuracy runs from 10 to 92 over rounds 0 to 50: peer 1 begins a little above the lower left
-  // corner and ends in the upper right one.
-  EXPECT_TRUE(holds(html, R"(points="64.0,230.5 628.0,12.0 "><title>peer 1</title>)")) << html;
+  const auto data = data_of(html);
+  EXPECT_EQ(data["records"][0]["round"], (std::vector<double>{0, 50}));
+  EXPECT_EQ(data["records"][0]["bytes"], (std::vector<double>{0, 12345}));
+  const auto& accuracy = data["charts"][0];
+  EXPECT_EQ(accuracy["id"], "chart-accuracy");
+  EXPECT_EQ(accuracy["series"][1]["name"], "peer 1");
+  EXPECT_EQ(accuracy["series"][1]["y"], (std::vector<double>{12, 92}));
 }
 
 TEST(Page, EscapesWhatFilesSay) {
   Scratch scratch;
-  make_run(scratch / "<b>&run", "file:<script>alert('x')</script>");
-  write_page(scratch / "<b>&run");
-  const std::string html = train::read_text(scratch / "<b>&run/report.html");
+  const fs::path run = scratch / "<b>&run</script><script>alert(1)";
+  make_run(run, "file:<script>alert('x')</script>",
+           R"(, "class_names": ["<img src=x>", "</script>"])");
+  write_page(run);
+  const std::string html = train::read_text(run / "report.html");
   EXPECT_EQ(misfit_of(html), "");
-  EXPECT_FALSE(holds(html, "<script"));
+  EXPECT_EQ(count(html, "<script"), 5u) << "data and four scripts of its own";
   EXPECT_FALSE(holds(html, "<b>&run"));
+  EXPECT_FALSE(holds(html, "<img"));
   EXPECT_TRUE(holds(html, "&lt;b&gt;&amp;run"));
   EXPECT_TRUE(holds(html, "cannot be drawn")) << "there is no such edge list";
+  EXPECT_EQ(data_of(html)["records"][0]["name"], run.string());
 }
 
 TEST(Page, TakesFiguresOfAnyTypeWithoutComplaint) {
@@ -109,124 +115,90 @@ TEST(Page, TakesFiguresOfAnyTypeWithoutComplaint) {
   make_run(scratch / "run");
   train::write_text(
       scratch / "run/metrics.jsonl",
-      "{\"round\": \"one\", \"accuracy\": 5}\n"
+      "{\"round\": 1, \"accuracy\": 5}\n"
       "{\"round\": 2, \"accuracy\": [null, 5, \"x\"], \"divergence\": {}}\n"
       "{\"divergence\": 1e308, \"round\": 3}\n{\"divergence\": -1e308, \"round\": 4}\n");
   train::write_text(scratch / "run/summary.json",
                     "{\"accuracy_mean\": [], \"class_counts\": [[1], \"two\"]}");
-  const Page page = make_page(std::vector<std::string>{(scratch / "run").string()});
+  const Page page = page_of({scratch / "run"});
   EXPECT_EQ(page.runs, 1u);
+  EXPECT_TRUE(page.problems.empty());
   EXPECT_EQ(misfit_of(page.html), "");
-  EXPECT_FALSE(holds(page.html, "nan"));
-  EXPECT_FALSE(holds(page.html, "inf,"));
+  EXPECT_FALSE(data_of(page.html)["charts"].empty());
 }
 
 TEST(Page, OfARunThatHasNotFinishedSaysSo) {
   Scratch scratch;
   make_run(scratch / "run");
   fs::remove(scratch / "run/summary.json");
-  const Page page = make_page(std::vector<std::string>{(scratch / "run").string()});
+  const Page page = page_of({scratch / "run"});
   EXPECT_TRUE(holds(page.html, "has not finished"));
-  EXPECT_TRUE(holds(page.html, "<td>86.75</td>")) << "its last evaluation";
+  EXPECT_TRUE(holds(page.html, ">86.75</td>")) << "its last evaluation";
+  EXPECT_FALSE(holds(page.html, "EventSource"));
 }
 
-TEST(Page, NamesWhatItLeavesOut) {
+TEST(Page, ThatIsServedFollowsItsRunUntilItIsFinished) {
   Scratch scratch;
   make_run(scratch / "run");
-  train::write_text(scratch / "run/summary.json", "{\"peers\": ");
-  const std::vector<std::string> both{(scratch / "run").string(), (scratch / "nowhere").string()};
-  const Page page = make_page(both);
-  EXPECT_EQ(page.runs, 0u);
-  EXPECT_EQ(page.html, "");
-  EXPECT_EQ(page.problems,
-            (std::vector<std::string>{
-                fmt::format("[report] {}/summary.json is damaged: it is no JSON", both[0]),
-                fmt::format("[report] {} holds no run: config.toml or metrics.jsonl is missing",
-                            both[1])}));
-  EXPECT_THROW(write_page(both[1]), RunFailed);
+  const Page finished = page_of({scratch / "run"});
+  EXPECT_EQ(page_of({scratch / "run"}, {.live = true}).html, finished.html);
+  fs::remove(scratch / "run/summary.json");
+  const std::string html = page_of({scratch / "run"}, {.live = true}).html;
+  EXPECT_EQ(misfit_of(html), "");
+  EXPECT_TRUE(holds(html, "connect-src 'self'"));
+  EXPECT_TRUE(holds(html, "new EventSource('/events' + location.search)"));
+  EXPECT_EQ(count(html, " id=\"live\""), 1u);
+  EXPECT_TRUE(data_of(html)["live"]);
 }
 
-TEST(DrawGraph, HasAnArrowForOneWayAndALineForBoth) {
-  using graph::Edge;
-  const std::string one = draw_graph(2, std::vector<Edge>{{0, 1, 0.5}});
-  EXPECT_EQ(count(one, "<circle"), 2u);
-  EXPECT_EQ(count(one, "<line"), 1u);
-  EXPECT_EQ(count(one, "<polygon"), 1u);
-  const std::string both = draw_graph(2, std::vector<Edge>{{0, 1, 0.5}, {1, 0, 0.5}});
-  EXPECT_EQ(count(both, "<line"), 1u);
-  EXPECT_EQ(count(both, "<polygon"), 0u);
+TEST(Page, OfARunThatHasOnlyBegunIsThere) {
+  Scratch scratch;
+  make_run(scratch / "run");
+  fs::remove(scratch / "run/summary.json");
+  train::write_text(scratch / "run/metrics.jsonl", "");
+  const Page page = page_of({scratch / "run"}, {.live = true});
+  EXPECT_EQ(page.runs, 1u);
+  EXPECT_EQ(misfit_of(page.html), "");
+  EXPECT_TRUE(holds(page.html, "no evaluation yet"));
 }
 
-TEST(DrawCurves, ThinsOutWhatNobodyCouldSee) {
-  Series long_one{"long", {}, {}};
-  for (int k = 0; k < 10'000; ++k) {
-    long_one.x.push_back(k);
-    long_one.y.push_back(k % 7);
+TEST(Page, NamesWhatItLeavesOutAndShowsTheOthers) {
+  Scratch scratch;
+  make_run(scratch / "whole");
+  make_run(scratch / "damaged");
+  make_run(scratch / "spotted");
+  train::write_text(scratch / "damaged/summary.json", "{\"peers\": ");
+  const std::string lines = train::read_text(scratch / "spotted/metrics.jsonl");
+  train::write_text(scratch / "spotted/metrics.jsonl", "{\"round\": 0, \"accu\n" + lines);
+  const Page page =
+      page_of({scratch / "whole", scratch / "damaged", scratch / "nowhere", scratch / "spotted"});
+  EXPECT_EQ(page.runs, 2u);
+  const std::vector<std::string> problems{
+      fmt::format("[report] {}/summary.json, line 1: it is no JSON object",
+                  (scratch / "damaged").string()),
+      fmt::format("[report] {} holds no run: there is no directory",
+                  (scratch / "nowhere").string()),
+      fmt::format("[report] {}/metrics.jsonl, line 1: it is no JSON object",
+                  (scratch / "spotted").string())};
+  EXPECT_EQ(page.problems, problems);
+  for (const std::string& problem : problems) {
+    EXPECT_TRUE(holds(page.html, "<li>" + problem + "</li>")) << problem;
   }
-  const std::string svg = draw_curves({"long", "", false}, std::vector{long_one});
-  EXPECT_LT(svg.size(), 10'000u);
-  EXPECT_TRUE(holds(svg, "628.0,")) << "the last point is always there";
-  EXPECT_EQ(draw_curves({"none", "", false}, std::vector{Series{}}), "");
 }
 
-Series line(const std::string& name, double height) { return {name, {0, 1}, {0, height}}; }
-
-TEST(DrawCurves, OfNothingButZerosAreNotDrawn) {
-  EXPECT_EQ(draw_curves({"bytes", "B", false}, std::vector{line("bytes", 0)}), "");
-}
-
-TEST(DrawCurves, HaveAColourEachOrAreACrowd) {
-  std::vector<Series> peers;
-  for (int k = 0; k < 7; ++k) peers.push_back(line(fmt::format("peer {}", k), k + 1));
-  peers.push_back(line("average", 9));
-  const Chart chart{"peers", "%", true, "each peer"};
-  const std::string seven = draw_curves(chart, peers);
-  for (int k = 0; k < 8; ++k) {
-    EXPECT_EQ(count(seven, fmt::format("<span class=\"c{}", k)), 1u) << k;
-  }
-  EXPECT_FALSE(holds(seven, "each peer"));
-  peers.insert(peers.begin(), line("one more", 3));
-  const std::string eight = draw_curves(chart, peers);
-  EXPECT_EQ(count(eight, "<polyline class=\"c1 thin\""), 8u);
-  EXPECT_EQ(count(eight, ">each peer</span>"), 1u);
-  EXPECT_EQ(count(eight, ">average</span>"), 1u);
-}
-
-TEST(DrawCurves, OfManyRunsKeepTheirNamesAndCanBeToldApart) {
-  std::vector<Series> runs;
-  for (int k = 0; k < 20; ++k) runs.push_back(line(fmt::format("run {}.", k), k + 1));
-  const std::string svg = draw_curves({"runs", "%", false}, runs);
-  for (int k = 0; k < 20; ++k) EXPECT_TRUE(holds(svg, fmt::format(">run {}.</span>", k)));
-  for (const char* kind : {"\"c1\"", "\"c1 dash1\"", "\"c1 dash2\""}) {
-    EXPECT_EQ(count(svg, fmt::format("<polyline class={}", kind)), 1u) << kind;
-  }
+TEST(Page, OfNoRunIsNone) {
+  Scratch scratch;
+  EXPECT_EQ(page_of({scratch / "nowhere"}).html, "");
+  EXPECT_THROW(write_page(scratch / "nowhere"), RunFailed);
 }
 
 TEST(Page, DropsALastLineThatWasCutOff) {
   Scratch scratch;
   make_run(scratch / "run");
+  const std::string before = page_of({scratch / "run"}).html;
   const std::string whole = train::read_text(scratch / "run/metrics.jsonl");
-  const std::vector<std::string> run{(scratch / "run").string()};
-  const std::string before = make_page(run).html;
   train::write_text(scratch / "run/metrics.jsonl", whole + "{\"round\": 75, \"accu");
-  EXPECT_EQ(make_page(run).html, before);
-  train::write_text(scratch / "run/metrics.jsonl", "{\"round\": 75, \"accu\n" + whole);
-  EXPECT_EQ(make_page(run).runs, 0u) << "any other line is damaged";
-}
-
-TEST(Page, ShowsValidationAndGlobalBytes) {
-  Scratch scratch;
-  make_run(scratch / "run", "ring", R"(, "validation_accuracy_mean": 77.25)");
-  train::write_text(scratch / "run/metrics.jsonl",
-                    "{\"round\": 0, \"validation_accuracy_mean\": 5, \"bytes_total\": 0,"
-                    " \"global_bytes_total\": 0}\n"
-                    "{\"round\": 9, \"validation_accuracy_mean\": 77.25, \"bytes_total\": 0,"
-                    " \"global_bytes_total\": 4000}\n");
-  const std::string html = make_page(std::vector<std::string>{(scratch / "run").string()}).html;
-  EXPECT_TRUE(holds(html, "<td>77.25</td>"));
-  EXPECT_TRUE(holds(html, "held out for validation"));
-  EXPECT_TRUE(holds(html, "Bytes sent"));
-  EXPECT_TRUE(holds(html, ">4 kB</text>"));
+  EXPECT_EQ(page_of({scratch / "run"}).html, before);
 }
 
 TEST(Page, AndTableShowTheSameRuns) {
@@ -246,28 +218,54 @@ TEST(Page, AndTableShowTheSameRuns) {
   EXPECT_EQ(comparison.runs, 2u);
   EXPECT_EQ(page.problems, comparison.problems);
   EXPECT_TRUE(holds(comparison.table, "begun (not finished)"));
-  EXPECT_TRUE(holds(page.html, "begun (not finished)</td>"));
+  EXPECT_TRUE(holds(page.html, "begun (not finished)</span></th>"));
 }
 
-TEST(Page, LeavesOutControlsOfOtherSettings) {
+TEST(Page, OffersOnlyAxesThatARunHas) {
   Scratch scratch;
-  train::Observer silent;
-  const train::Config config =
-      train::config_of({{"data", "least-squares"}, {"rounds", "5"}, {"compare", "yes"}});
-  train::run(config, scratch / "run", silent);
-  train::run_controls(scratch / "run", 1, silent);
-  const auto names = [&] {
-    std::vector<std::string> all;
-    for (const auto& control : control_records(scratch / "run", config)) {
-      all.push_back(control.first);
-    }
-    return all;
+  make_run(scratch / "run");
+  const std::string plain = page_of({scratch / "run"}).html;
+  EXPECT_TRUE(holds(plain, "name=\"axis\" value=\"bytes\""));
+  EXPECT_FALSE(holds(plain, "name=\"axis\" value=\"simulated\""));
+  train::write_text(
+      scratch / "run/metrics.jsonl",
+      "{\"round\": 0, \"simulated_seconds\": 0, \"bytes_total\": 0, \"loss\": 1}\n"
+      "{\"round\": 9, \"simulated_seconds\": 2.5, \"bytes_total\": 0, \"loss\": 2}\n");
+  const std::string linked = page_of({scratch / "run"}).html;
+  EXPECT_FALSE(holds(linked, "name=\"axis\" value=\"bytes\"")) << "nothing was sent";
+  EXPECT_TRUE(holds(linked, "name=\"axis\" value=\"simulated\""));
+  EXPECT_EQ(data_of(linked)["records"][0]["simulated"], (std::vector<double>{0, 2.5}));
+}
+
+/// 200,000 evaluations of 8 peers with a spike up and one down.
+TEST(Page, OfALongRunIsSmallAndKeepsItsExtremes) {
+  Scratch scratch;
+  make_run(scratch / "run");
+  std::string lines;
+  for (int k = 0; k < 200'000; ++k) {
+    const double y = k == 123'457 ? 99.5 : k == 77'777 ? 0.5 : 50 + 0.001 * (k % 997);
+    lines += fmt::format(
+        R"({{"round":{0},"accuracy":[{1:.3f},{1:.3f}],"accuracy_mean":{1:.3f},"bytes_total":{2},"divergence":{3:.5f}}})"
+        "\n",
+        10 * k, y, 1000 * k, 1.0 / (1 + k));
+  }
+  train::write_text(scratch / "run/metrics.jsonl", lines);
+  const std::string html = page_of({scratch / "run"}).html;
+  EXPECT_LT(html.size(), 1'000'000u);
+  const auto data = data_of(html);
+  EXPECT_EQ(data["records"][0]["lines"], 200'000);
+  const auto& peer = data["charts"][0]["series"][0];
+  const auto rows = peer["rows"].get<std::vector<std::size_t>>();
+  const auto y = peer["y"].get<std::vector<double>>();
+  ASSERT_EQ(rows.size(), y.size());
+  EXPECT_LE(y.size(), 5u * 300);
+  const auto round = data["records"][0]["round"].get<std::vector<double>>();
+  const auto at = [&](double value) {
+    const auto found = std::ranges::find(y, value);
+    return found == y.end() ? -1 : round[rows[static_cast<std::size_t>(found - y.begin())]];
   };
-  EXPECT_EQ(names(), (std::vector<std::string>{"silence", "full"}));
-  std::string text = train::read_text(scratch / "run/compare/full/config.toml");
-  text.replace(text.find("seed = 1"), 8, "seed = 2");
-  train::write_text(scratch / "run/compare/full/config.toml", text);
-  EXPECT_EQ(names(), std::vector<std::string>{"silence"});
+  EXPECT_EQ(at(99.5), 1'234'570);
+  EXPECT_EQ(at(0.5), 777'770);
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ TEST(CompareRuns, NamesWhatItLeavesOut) {
   EXPECT_EQ(comparison.runs, 0u);
   EXPECT_EQ(comparison.table, "");
   EXPECT_EQ(comparison.problems,
-            std::vector<std::string>{
-                "[report] /nowhere holds no run: config.toml or metrics.jsonl is missing"});
+            std::vector<std::string>{"[report] /nowhere holds no run: there is no directory"});
 }
 
 TEST(RunTable, CountsGlobalAveragesAndShowsValidation) {

@@ -7,7 +7,8 @@
 namespace hearsay::report {
 
 /// What is wrong with a page, or "": every tag is closed in order, attributes are quoted, and no
-/// '<' or '>' stands in the text. Stricter than HTML; the text of <style> is passed over.
+/// '<' or '>' stands in the text. Stricter than HTML; the texts of <style> and <script> are passed
+/// over.
 inline std::string misfit_of(std::string_view html) {
   constexpr std::string_view kDoctype = "<!DOCTYPE html>\n";
   if (!html.starts_with(kDoctype)) return "no doctype";
@@ -15,8 +16,7 @@ inline std::string misfit_of(std::string_view html) {
   std::vector<std::string> open;
   while (!html.empty()) {
     const std::size_t begin = html.find('<');
-    if (html.substr(0, begin).find('>') != std::string_view::npos &&
-        (open.empty() || open.back() != "style")) {
+    if (html.substr(0, begin).find('>') != std::string_view::npos) {
       return "a '>' in text: " + std::string(html.substr(0, 60));
     }
     if (begin == std::string_view::npos) break;
@@ -30,12 +30,16 @@ inline std::string misfit_of(std::string_view html) {
     if (quotes % 2 != 0) return "an open quote in " + std::string(tag);
     const bool closing = tag.starts_with('/');
     const std::string name(tag.substr(closing, tag.find_first_of(" /", closing) - closing));
-    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyzGBE12") != name.npos) {
+    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz123") != name.npos) {
       return "a strange tag: " + std::string(tag);
     }
     if (closing) {
       if (open.empty() || open.back() != name) return "</" + name + "> closes nothing";
       open.pop_back();
+    } else if (name == "style" || name == "script") {
+      const std::size_t over = html.find("</" + name + ">");
+      if (over == std::string_view::npos) return "<" + name + "> stays open";
+      html.remove_prefix(over + name.size() + 3);
     } else if (!tag.ends_with('/') && name != "meta") {
       open.push_back(name);
     }

@@ -19,8 +19,9 @@ TEST(MetricsLine, LeavesOutWhatAProblemDoesNotHave) {
   EXPECT_EQ(json["round"], 7);
   EXPECT_EQ(json["epoch"], 0.5);
   EXPECT_EQ(json["push_sum_min"], 1);
-  for (const char* key : {"accuracy", "accuracy_mean", "validation_loss",
-                          "validation_accuracy_mean", "distance_to_optimum", "simulated_seconds"}) {
+  for (const char* key :
+       {"accuracy", "accuracy_mean", "validation_loss", "validation_accuracy_mean",
+        "distance_to_optimum", "simulated_seconds", "push_sum"}) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
 }
@@ -40,6 +41,9 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   m.simulated_seconds = 4.25;
   m.traffic.bytes = 0xFFFFFFFFFFFFFFFF;
   m.traffic.global_bytes = 12;
+  m.traffic.paper_bytes = 34;
+  m.traffic.edge_rounds = 56;
+  m.push_sum = {0.75, 1.25};
   m.mass_drift = 3e-8;
   const Json json = Json::parse(to_json_line(m));
   EXPECT_EQ(json["loss"].get<double>(), 0.1 + 0.2);
@@ -53,6 +57,9 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   EXPECT_EQ(json["simulated_seconds"], 4.25);
   EXPECT_EQ(json["bytes_total"].get<std::uint64_t>(), 0xFFFFFFFFFFFFFFFF);
   EXPECT_EQ(json["global_bytes_total"], 12);
+  EXPECT_EQ(json["paper_bytes_total"], 34);
+  EXPECT_EQ(json["edge_rounds"], 56);
+  EXPECT_EQ(json["push_sum"], (std::vector<double>{0.75, 1.25}));
   EXPECT_EQ(json["mass_drift"].get<double>(), 3e-8);
   EXPECT_EQ(to_json_line(from_json_line(to_json_line(m)).value()), to_json_line(m));
   EXPECT_EQ(to_json_line(from_json_line(to_json_line({})).value()), to_json_line({}));

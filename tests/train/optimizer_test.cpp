@@ -48,6 +48,18 @@ class Bench {
 /// Every optimizer of the registry.
 class OptimizerContract : public ::testing::TestWithParam<OptimizerEntry> {};
 
+TEST_P(OptimizerContract, KeepsSoManyArrays) {
+  Bench bench(2, 3);
+  backend::StateList list;
+  const auto optimizer = bench.make(GetParam().example);
+  optimizer->state(list);
+  std::size_t arrays = 0;
+  for (const auto& item : list.items()) {
+    arrays += std::holds_alternative<backend::Array*>(item.place);
+  }
+  EXPECT_EQ(arrays, GetParam().arrays);
+}
+
 TEST_P(OptimizerContract, TreatsEveryPeerAlone) {
   Bench two(2, 2);
   Bench one(1, 2);

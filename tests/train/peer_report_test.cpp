@@ -101,9 +101,12 @@ TEST(Assemble, TakesMeansAndExtremesOverPeers) {
   EXPECT_EQ(m.traffic.bytes, 600u);
   EXPECT_EQ(m.traffic.paper_bytes, 300u);
   EXPECT_EQ(m.traffic.global_bytes, 1234u);
+  EXPECT_EQ(m.traffic.bytes_by_peer, (std::vector<std::uint64_t>{0, 100, 200, 300}));
   EXPECT_EQ(m.mass_drift, 1e-7);
   EXPECT_EQ(m.push_sum_min, report_of(3).push_sum);
   EXPECT_EQ(m.push_sum_max, report_of(0).push_sum);
+  ASSERT_EQ(m.push_sum.size(), 4u);
+  EXPECT_EQ(m.push_sum[2], report_of(2).push_sum);
   EXPECT_EQ(m.simulated_seconds, 2.5);
 }
 
@@ -120,6 +123,19 @@ TEST(Assemble, LeavesEmptyWhatNobodyHas) {
   EXPECT_FALSE(m.distance_to_optimum || m.simulated_seconds);
   EXPECT_EQ(m.push_sum_min, 1) << "without push-sum";
   EXPECT_EQ(m.push_sum_max, 1);
+  EXPECT_TRUE(m.push_sum.empty());
+}
+
+TEST(Assemble, TellsOfSinglePeersOnlyWhereTheyAreFew) {
+  std::vector<PeerReport> peers(Metrics::kPushSumsTold);
+  peers[0].push_sum = 0.5;
+  EXPECT_EQ(assemble(peers, {}, {}).push_sum.size(), peers.size());
+  peers.emplace_back();
+  EXPECT_TRUE(assemble(peers, {}, {}).push_sum.empty());
+  peers.resize(Traffic::kPeersTold);
+  EXPECT_EQ(assemble(peers, {}, {}).traffic.bytes_by_peer.size(), peers.size());
+  peers.emplace_back();
+  EXPECT_TRUE(assemble(peers, {}, {}).traffic.bytes_by_peer.empty());
 }
 
 }  // namespace

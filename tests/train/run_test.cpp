@@ -291,6 +291,7 @@ TEST(Summary, HoldsEveryStableName) {
   for (const char* key : {"peers",
                           "dim",
                           "rounds",
+                          "training_rounds",
                           "epochs",
                           "accuracy_mean",
                           "accuracy_min",
@@ -300,6 +301,7 @@ TEST(Summary, HoldsEveryStableName) {
                           "divergence",
                           "divergence_per_dim",
                           "bytes_total",
+                          "bytes_by_peer",
                           "bytes_per_edge_round",
                           "paper_bytes_per_edge_round",
                           "compression_factor",
@@ -309,6 +311,9 @@ TEST(Summary, HoldsEveryStableName) {
                           "seconds",
                           "seconds_per_round",
                           "samples_per_second",
+                          "batch",
+                          "input",
+                          "classes",
                           "peak_rss_bytes",
                           "device",
                           "isa",
@@ -319,6 +324,9 @@ TEST(Summary, HoldsEveryStableName) {
                           "version"}) {
     EXPECT_TRUE(summary.contains(key)) << key;
   }
+  EXPECT_EQ(summary["input"], "1x8x8");
+  EXPECT_EQ(summary["classes"], 10);
+  EXPECT_EQ(summary["bytes_by_peer"].size(), summary["peers"]);
   EXPECT_GT(summary["train_loss"], 0) << "the final rounds of scsp take no gradient";
 }
 

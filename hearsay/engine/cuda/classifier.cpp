@@ -86,6 +86,7 @@ class CudaClassifier final : public Objective {
   CudaClassifier& operator=(const CudaClassifier&) = delete;
 
   const Layout& layout() const override { return network_.layout(); }
+  const model::Network* network() const override { return &network_; }
   std::uint64_t rounds_per_epoch() const override {
     return (share_.parts.front().size() + batch_ - 1) / batch_;
   }

@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/several.h"
+#include "cli/stop.h"
+#include "cli/sweep_processes.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/spec.h"
+#include "hearsay/report/page.h"
+#include "hearsay/report/runs.h"
+#include "hearsay/report/sweep_table.h"
+#include "hearsay/report/table.h"
+#include "hearsay/train/durable_file.h"
+#include "hearsay/train/run.h"
+#include "hearsay/train/sweep_record.h"
+#include "hearsay/transport/mpi/mpi.h"
+
+namespace hearsay::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using train::RunState;
+
+struct Options {
+  std::string file, out;
+  std::size_t jobs = 1;
+  bool quick = false, markdown = false, dry_run = false, quiet = false;
+  std::vector<std::string> where, rows;
+  std::vector<std::uint64_t> seeds;
+  std::map<std::string, std::string> settings;  // by key of train::options()
+};
+
+train::Sweep read(const Options& options) {
+  if (!fs::is_regular_file(options.file)) {
+    throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", options.file));
+  }
+  train::SweepOptions given{.quick = options.quick, .seeds = options.seeds, .rows = options.rows};
+  for (const std::string& pair : options.where) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals + 1 == pair.size()) {
+      throw InvalidArgument(
+          fmt::format("[sweep] --where must be NAME=PATH, as cifar10=data/cifar, got '{}'", pair));
+    }
+    given.where[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  for (const auto& [key, value] : options.settings) {
+    if (!value.empty()) given.settings[key] = value;
+  }
+  return train::read_sweep(train::read_file(options.file), options.file, given);
+}
+
+/// FOLDER-FILE[-quick], by the sweep file's own name: files of several folders may be named alike.
+std::string name_of(const Options& options) {
+  const fs::path file(options.file);
+  const std::string folder = file.parent_path().filename().string();
+  const std::string name = folder.empty() || folder == "." || folder == ".."
+                               ? file.stem().string()
+                               : fmt::format("{}-{}", folder, file.stem().string());
+  return name + (options.quick ? "-quick" : "");
+}
+
+fs::path folder_of(const Options& options) {
+  return options.out.empty() ? fs::path("runs") / name_of(options) : fs::path(options.out);
+}
+
+fs::path record_of(const Options& options, const fs::path& out) {
+  return out / (name_of(options) + ".sweep.json");
+}
+
+/// What would be done.
+void print_plan(const train::Sweep& sweep, std::span<const train::SweepRun> runs) {
+  constexpr const char* kStates[] = {"open", "begun", "by another process", "finished"};
+  std::vector<std::vector<std::string>> lines{{"run", "state", "directory"}};
+  for (const train::SweepRun& run : runs) {
+    lines.push_back(
+        {run.label, kStates[static_cast<std::size_t>(train::state_of(run))], run.out.string()});
+  }
+  fmt::print("{}", report::format_table(lines));
+  for (const train::SweepRow& row : sweep.rows) {
+    if (row.wanted && !row.missing.empty())
+      fmt::print("not run ({}): {}\n", row.missing, row.label);
+  }
+}
+
+/// On a GPU: in this process, runs that fit together side by side.
+int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
+                  const Options& options) {
+  if (options.jobs > 1) {
+    throw InvalidArgument(
+        "[sweep] --jobs is for the CPU; on a GPU runs that fit together go side by side anyway");
+  }
+  int status = 0;
+  std::vector<NamedConfig> open;
+  for (const train::SweepRun& run : runs) {
+    const RunState state = train::state_of(run);
+    if (state == RunState::kElsewhere) {
+      fmt::print(stderr,
+                 "hearsay: {}: another process trains it; the same command later shows it\n",
+                 run.label);
+      status = 1;
+    }
+    if (state == RunState::kOpen) open.push_back({run.out.filename().string(), run.config});
+    if (state != RunState::kBegun) continue;
+    const auto observer =
+        make_progress({.lines = !options.quiet, .label = run.out.filename().string() + "  "});
+    try {
+      train::resume(run.out, 0, *observer);
+      if (!stop_requested()) report::write_page(run.out);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "hearsay: {}: {}\n", run.label, error.what());
+      status = 1;
+    }
+    if (stop_requested()) return kStopped;
+  }
+  if (open.empty()) return status;
+  try {
+    return std::max(status, train_several(open, out, options.quiet));
+  } catch (const std::exception& error) {  // the others are shown all the same
+    fmt::print(stderr, "hearsay: {}\n", error.what());
+    return 1;
+  }
+}
+
+/// The table on standard output, and the page beside the record.
+void tell(const Options& options, const fs::path& out) {
+  const fs::path file = record_of(options, out);
+  const std::string names[] = {file.string()};
+  const report::Runs runs = report::read_runs(names);
+  for (const std::string& problem : runs.problems) {
+    fmt::print(stderr, "hearsay: left out: {}\n", problem);
+  }
+  for (const report::ShownSweep& sweep : runs.sweeps) {
+    fmt::print("{}{}", options.quiet ? "" : "\n",
+               report::sweep_text(sweep.record, sweep.table, options.markdown));
+  }
+  if (runs.runs.empty()) return;
+  const fs::path path = fs::path(file).replace_extension().replace_extension(".html");
+  train::DurableFile page(path, train::DurableFile::Writers::kSeveral);
+  page.write(report::make_page(runs).html);
+  page.commit();
+  if (!options.quiet) fmt::print("\npage: {}\n", path.string());
+}
+
+int sweep_command(const Options& options) {
+  if (transport::started_by_mpirun()) {
+    throw InvalidArgument("[sweep] starts processes of its own; start it without mpirun");
+  }
+  catch_signals();
+  const train::Sweep sweep = read(options);
+  const fs::path out = folder_of(options);
+  const train::SweepRuns all = train::runs_of(sweep, out);
+  const std::vector<train::SweepRun> runs = train::wanted_runs(all);
+  if (options.dry_run) {
+    print_plan(sweep, runs);
+    return 0;
+  }
+  if (runs.empty()) {
+    const auto first = std::ranges::find_if(sweep.rows, &train::SweepRow::wanted);
+    throw InvalidArgument(
+        fmt::format("[{}] no row can be run: {}", options.file,
+                    first == sweep.rows.end() ? "there is none" : first->missing));
+  }
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) {
+    throw InvalidArgument(
+        fmt::format("[sweep] cannot create {}: {}", out.string(), error.message()));
+  }
+  train::write_sweep_record(record_of(options, out), sweep, all);
+  const bool on_gpu = std::ranges::any_of(runs, [](const train::SweepRun& run) {
+    return spec_name(run.config.text("device")) != "cpu";
+  });
+  const int status = on_gpu ? run_on_device(runs, out, options)
+                            : run_in_processes(runs, {.jobs = options.jobs,
+                                                      .threads = options.settings.at("threads"),
+                                                      .quiet = options.quiet});
+  tell(options, out);
+  if (status == kStopped) fmt::print(stderr, "hearsay: stopped; the same command goes on\n");
+  return status;
+}
+
+}  // namespace
+
+Action add_sweep(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "sweep", "Train the rows of a table, and show it beside what a paper prints");
+  auto options = std::make_shared<Options>();
+  const auto not_empty = [](const std::string& value) {
+    return std::string(value.empty() ? "must not be empty" : "");
+  };
+  command->add_option("file", options->file, "the rows, in TOML (docs/sweeps.md)")
+      ->required()
+      ->type_name("FILE.toml");
+  command
+      ->add_option("--out", options->out,
+                   "folder for the runs; default: runs/NAME, by the file's. Finished runs in it "
+                   "are kept, begun ones go on, and sweeps with a common folder share theirs")
+      ->type_name("DIR")
+      ->check(not_empty);
+  command->add_option("--jobs", options->jobs, "runs at a time, on the CPU; default: 1")
+      ->type_name("K")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--quick", options->quick,
+                    "the file's small version: minutes, to see the shape of the result");
+  command
+      ->add_option("--where", options->where,
+                   "where the files of a dataset lie, as cifar10=PATH; once for each")
+      ->type_name("NAME=PATH")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--row", options->rows, "train only the rows of that label; may be repeated")
+      ->type_name("LABEL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--seeds", options->seeds, "train only these, of the file's or others: 1,2,3")
+      ->type_name("S,...")
+      ->delimiter(',');
+  command->add_flag("--markdown", options->markdown, "print the tables as Markdown");
+  command->add_flag("--dry-run", options->dry_run, "print what would be run, and how far it is");
+  command->add_flag("--quiet", options->quiet, "print the table and errors only");
+  for (const train::Option& option : train::options()) {
+    if (option.key == "seed" || option.key == "compare") continue;
+    const std::string key(option.key);
+    command
+        ->add_option("--" + key, options->settings[key],
+                     "in all rows: " + std::string(option.meaning))
+        ->type_name(std::string(option.value_name))
+        ->check(not_empty)
+        ->group("Settings of all runs");
+  }
+  return [options] { return sweep_command(*options); };
+}
+
+}  // namespace hearsay::cli

@@ -1,0 +1,93 @@
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace hearsay::cli {
+
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// A size of a window: the system's if it is known, else what a variable says, else `fallback`.
+int size_of(unsigned short known, const char* variable, int fallback) {
+  if (known > 0) return known;
+  const std::string_view text = environment(variable);
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value > 0 ? value : fallback;
+}
+
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
+/// The first characters of a text, at most `room`, which shrinks by as many.
+std::string take(std::string_view text, int& room) {
+  std::string taken;
+  for (const char byte : text) {
+    if (begins_character(byte) && --room < 0) break;
+    const auto code = static_cast<unsigned char>(byte);
+    taken += code < 0x20 || code == 0x7F ? ' ' : byte;
+  }
+  room = std::max(room, 0);
+  return taken;
+}
+
+}  // namespace
+
+Terminal terminal_of(std::FILE* stream) {
+  const int descriptor = ::fileno(stream);
+  const std::string_view kind = environment("TERM");
+  winsize window{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &window) != 0) window = {};
+  Terminal terminal;
+  terminal.moves = ::isatty(descriptor) != 0 && !kind.empty() && kind != "dumb";
+  terminal.colours = terminal.moves && environment("NO_COLOR").empty();
+  terminal.width = size_of(window.ws_col, "COLUMNS", terminal.width);
+  terminal.height = size_of(window.ws_row, "LINES", terminal.height);
+  return terminal;
+}
+
+std::string fit(const Line& line, int width, bool colours) {
+  std::string text;
+  int room = std::max(width, 0);
+  for (const Piece& piece : line) {
+    const std::string part = take(piece.text, room);
+    const bool coloured = colours && !piece.colour.empty() && !part.empty();
+    text += coloured ? fmt::format("\x1b[{}m{}\x1b[0m", piece.colour, part) : part;
+  }
+  return text;
+}
+
+void Block::draw(const std::vector<Line>& lines) {
+  const Terminal terminal = terminal_of(stream_);
+  if (!terminal.moves) return;
+  // One write, so that nobody sees half of it. A column stays free: terminals differ in where the
+  // cursor is after the last one.
+  std::string text = drawn_ > 0 ? fmt::format("\r\x1b[{}A", drawn_) : "\r";
+  const auto shown = std::min<std::size_t>(lines.size(), std::max(terminal.height - 1, 0));
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fit(lines[i], terminal.width - 1, terminal.colours) + "\x1b[K\n";
+  }
+  text += "\x1b[J";  // what stood there below
+  drawn_ = static_cast<int>(shown);
+  fmt::print(stream_, "{}", text);
+  std::fflush(stream_);
+}
+
+void Block::wipe() {
+  if (drawn_ == 0) return;
+  fmt::print(stream_, "\r\x1b[{}A\x1b[J", drawn_);
+  std::fflush(stream_);
+  drawn_ = 0;
+}
+
+}  // namespace hearsay::cli

@@ -1,0 +1,142 @@
+#include <malloc.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "cli/live.h"
+#include "cli/stop.h"
+#include "hearsay/core/error.h"
+#include "hearsay/live/gate.h"
+#include "hearsay/live/server.h"
+
+namespace hearsay::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+struct Options {
+  std::string directory, address = "127.0.0.1";
+  std::uint16_t port = 0;
+  bool inherited = false;
+};
+
+/// Bytes of address space that this process has: a sanitizer takes terabytes.
+std::uint64_t address_space() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Take what training leaves over, and no more than a page needs; before threads are made, which
+/// inherit it. Where the system refuses, it is not done.
+void be_modest() {
+  ::setpriority(PRIO_PROCESS, 0, 19);
+  sched_param none{};
+  ::sched_setscheduler(0, SCHED_BATCH, &none);
+  ::mallopt(M_ARENA_MAX, 2);  // each thread's would be 64 MB of address space
+  constexpr std::uint64_t kMemory = 1 << 30;
+  const auto limit = [](__rlimit_resource what, std::uint64_t value) {
+    const rlimit both{value, value};
+    ::setrlimit(what, &both);
+  };
+  limit(RLIMIT_AS, address_space() + kMemory);
+  limit(RLIMIT_NOFILE, 128);
+  limit(RLIMIT_CORE, 0);
+}
+
+/// The next message of the process that trains; none once it has closed the channel.
+std::optional<std::string> hear() {
+  std::string message(4096, '\0');
+  for (;;) {
+    const ssize_t size = ::recv(LivePage::kChannel, message.data(), message.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return {};
+    message.resize(static_cast<std::size_t>(size));
+    return message;
+  }
+}
+
+/// Serve a run that another process trains, until it closes the channel. Viewers are told, and have
+/// a moment to fetch the final page.
+int serve_for_parent(const fs::path& run) {
+  const std::optional<std::string> greeting = hear();
+  if (!greeting) return 0;
+  const std::string token = *greeting == "no token" ? "" : *greeting;
+  const auto server = live::make_server(run, live::Listener::adopt(LivePage::kListener), token);
+  while (std::optional<std::string> message = hear()) server->progress(std::move(*message));
+  // More viewers may be about to come: while a run took all cores, this process had few moments.
+  bool watched = server->viewers() > 0;
+  server->end();
+  for (int i = 0; i < 10 || (i < 100 && server->viewers() > 0); ++i) {
+    watched = watched || server->viewers() > 0;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  if (watched) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return 0;
+}
+
+/// Serve a directory until a signal asks to stop.
+int serve_alone(const Options& options) {
+  std::error_code error;
+  if (!fs::is_directory(options.directory, error)) {
+    throw InvalidArgument(fmt::format("[watch] there is no directory '{}'", options.directory));
+  }
+  catch_signals();
+  live::Listener listener(options.address, options.port);
+  const std::string token = listener.loopback() ? "" : live::make_token();
+  const std::string url = listener.url(token);
+  const auto server = live::make_server(options.directory, std::move(listener), token);
+  fmt::print("{}\n", url);
+  std::fflush(stdout);
+  bool ended = false;
+  while (!stop_requested()) {
+    if (!ended && fs::exists(fs::path(options.directory) / "summary.json", error)) {
+      server->end();
+      ended = true;
+    }
+    ::poll(nullptr, 0, 200);  // a signal ends it
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action add_watch(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("watch", "Serve the page of a run to browsers, while it goes on or later");
+  auto options = std::make_shared<Options>();
+  command->add_option("directory", options->directory, "run directory")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--port", options->port, "port to listen on; default: any free one")
+      ->type_name("PORT");
+  command
+      ->add_option(
+          "--address", options->address,
+          "address to listen on, in digits; default: 127.0.0.1. Any that other machines can "
+          "reach asks viewers for a token, which is part of what is printed")
+      ->type_name("ADDRESS");
+  command->add_flag("--inherited", options->inherited)->group("");  // for `train --live`
+  return [options] {
+    be_modest();
+    return options->inherited ? serve_for_parent(options->directory) : serve_alone(*options);
+  };
+}
+
+}  // namespace hearsay::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace hearsay::live {
+
+/// What all viewers of a run are told: that its file has changed, how far it is, that it has ended,
+/// and that the server closes. Any thread may call any member.
+class Feed {
+ public:
+  struct State {
+    std::uint64_t version = 0;  ///< counts what was told
+    std::uint64_t changes = 0;  ///< of the file
+    std::string progress = {};  ///< the last, a JSON object in one line; empty: none yet
+    bool ended = false, closed = false;
+  };
+
+  void changed();
+  void progress(std::string json);
+  void end();
+  void close();
+
+  State state() const;
+  /// Waits until something is told after `version`, at most that long.
+  State wait(std::uint64_t version, std::chrono::milliseconds time) const;
+
+ private:
+  template <typename Change>
+  void tell(Change change);
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable told_;
+  State state_;
+};
+
+}  // namespace hearsay::live

@@ -1,0 +1,251 @@
+#include "hearsay/live/server.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "hearsay/live/client_stream.h"
+#include "hearsay/live/events.h"
+#include "hearsay/live/feed.h"
+#include "hearsay/live/gate.h"
+#include "hearsay/live/page_cache.h"
+#include "hearsay/live/signal.h"
+#include "hearsay/live/slots.h"
+#include "hearsay/live/turnstile.h"
+
+namespace hearsay::live {
+
+namespace {
+
+namespace fs = std::filesystem;
+using httplib::DataSink, httplib::Request, httplib::Response;
+
+constexpr int kLook = 250;                // milliseconds between looks at the run's file
+constexpr std::chrono::seconds kBeat{1};  // how often a silent stream shows that it is there
+constexpr std::chrono::seconds kStreamTime{600};  // then the browser comes back by itself
+constexpr std::size_t kPiece = 64 << 10;          // bytes of an answer that are sent at once
+
+void refuse(Response& response, int status, const char* why) {
+  response.status = status;
+  response.set_content(std::string(why) + "\n", "text/plain");
+}
+
+/// A place among the viewers, while it lives.
+class Seat {
+ public:
+  explicit Seat(std::atomic<std::size_t>& taken) : taken_(taken), number_(++taken) {}
+  ~Seat() { --taken_; }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+  bool free() const { return number_ <= Server::kViewers; }
+
+ private:
+  std::atomic<std::size_t>& taken_;
+  std::size_t number_;
+};
+
+/// What cpp-httplib hands connections to: not too many a second, and not too many at once.
+class Queue : public httplib::TaskQueue {
+ public:
+  Queue(Slots& slots, const Signal& closing) : slots_(slots), closing_(closing) {}
+
+  void enqueue(std::function<void()> job) override {
+    const auto delay = turnstile_.pass(Turnstile::Clock::now());
+    closing_.wait(static_cast<int>(1000 * delay.count()));
+    slots_.run(std::move(job));
+  }
+  void shutdown() override {}
+
+ private:
+  Slots& slots_;
+  const Signal& closing_;
+  Turnstile turnstile_{Server::kConnectionsPerSecond, Server::kConnectionsAtOnce};
+};
+
+class HttpServer : public Server, private httplib::Server {
+ public:
+  HttpServer(fs::path run, Listener listener, std::string token)
+      : run_(std::move(run)),
+        listener_(std::move(listener)),
+        gate_(listener_.address(), listener_.port(), std::move(token)),
+        pages_(run_),
+        slots_(kConnections) {
+    new_task_queue = [this] { return new Queue(slots_, closing_); };
+    set_pre_routing_handler([this](const Request& request, Response& response) {
+      answer(request, response);
+      return HandlerResponse::Handled;
+    });
+    set_exception_handler([](const Request&, Response& response, const std::exception_ptr&) {
+      refuse(response, 500, "the server failed");
+    });
+    set_default_headers(
+        {{"Cache-Control", "no-store"},
+         {"X-Content-Type-Options", "nosniff"},
+         {"Referrer-Policy", "no-referrer"},
+         {"Content-Security-Policy",
+          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+          "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+          "frame-ancestors 'none'"}});
+    acceptor_ = std::jthread([this] { accept(); });
+    observer_ = std::jthread([this] { observe(); });
+  }
+
+  ~HttpServer() override {
+    closing_.raise();
+    feed_.close();
+    slots_.close();
+    ::shutdown(listener_.descriptor(), SHUT_RDWR);  // accept fails from now on
+    acceptor_.join();
+    observer_.join();
+  }
+
+  void progress(std::string json) override { feed_.progress(std::move(json)); }
+  void end() override { feed_.end(); }
+  std::size_t viewers() const override { return viewers_; }
+
+ private:
+  /// Until the server closes. An error of accept ends cpp-httplib's loop, but not this one.
+  void accept() {
+    do {
+      svr_sock_ = ::fcntl(listener_.descriptor(), F_DUPFD_CLOEXEC, 0);
+      listen_after_bind();
+    } while (!closing_.wait(100));
+  }
+
+  /// Look for all viewers whether the run's file has changed.
+  void observe() {
+    const fs::path file = run_ / "metrics.jsonl";
+    struct stat last {};
+    do {
+      struct stat now {};
+      if (::stat(file.c_str(), &now) != 0) continue;
+      if (now.st_size != last.st_size || now.st_ino != last.st_ino ||
+          now.st_mtim.tv_nsec != last.st_mtim.tv_nsec ||
+          now.st_mtim.tv_sec != last.st_mtim.tv_sec) {
+        feed_.changed();
+      }
+      last = now;
+    } while (!closing_.wait(kLook));
+  }
+
+  bool process_and_close_socket(socket_t socket) override {
+    ClientStream stream(socket, closing_);
+    try {
+      bool closed = false;
+      return process_request(stream, true, closed, [&](Request& request) {
+        // No compression, which costs more than the network here, and no parts of files.
+        request.headers.erase("Accept-Encoding");
+        request.headers.erase("Range");
+        request.ranges.clear();
+        stream.answer_within(request.path == "/events" ? kStreamTime : ClientStream::kAnswerTime);
+      });
+    } catch (const std::exception&) {
+      return false;  // no memory for this one
+    }
+  }
+
+  void answer(const Request& request, Response& response) {
+    if (request.method != "GET" && request.method != "HEAD") {
+      response.set_header("Allow", "GET, HEAD");
+      return refuse(response, 405, "this page can only be read");
+    }
+    if (!gate_.admits(request.get_header_value("Host"), request.get_param_value("token"))) {
+      return refuse(response, 403, "this page is not for you: open the address that was printed");
+    }
+    if (request.path == "/") return send_page(response);
+    if (request.path == "/events") return send_events(request, response);
+    if (request.path == "/metrics.jsonl") return send_file("metrics.jsonl", response);
+    if (request.path == "/summary.json") return send_file("summary.json", response);
+    if (request.path == "/favicon.ico") {
+      response.status = 204;
+      return;
+    }
+    refuse(response, 404, "there is nothing here but /, /events, /metrics.jsonl and /summary.json");
+  }
+
+  void send_page(Response& response) {
+    const auto page = pages_.page(!feed_.state().ended);
+    response.status = 200;
+    response.set_content_provider(page->size(), "text/html; charset=utf-8",
+                                  [page](std::size_t from, std::size_t size, DataSink& sink) {
+                                    return sink.write(page->data() + from, std::min(size, kPiece));
+                                  });
+  }
+
+  void send_file(const char* name, Response& response) {
+    const int descriptor = ::open((run_ / name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat facts {};
+    if (descriptor < 0 || ::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+      if (descriptor >= 0) ::close(descriptor);
+      return refuse(response, 404, "the run has no such file yet");
+    }
+    const auto size = std::min(static_cast<std::size_t>(facts.st_size), kFileBytes);
+    response.status = 200;
+    response.set_content_provider(
+        size, "text/plain; charset=utf-8",
+        [descriptor](std::size_t from, std::size_t left, DataSink& sink) {
+          std::string piece(std::min(left, kPiece), '\0');
+          const ssize_t got =
+              ::pread(descriptor, piece.data(), piece.size(), static_cast<off_t>(from));
+          return got > 0 && sink.write(piece.data(), static_cast<std::size_t>(got));
+        },
+        [descriptor](bool) { ::close(descriptor); });
+  }
+
+  void send_events(const Request& request, Response& response) {
+    const auto seat = std::make_shared<Seat>(viewers_);  // shared: std::function copies
+    if (!seat->free()) {
+      response.set_header("Retry-After", "10");
+      return refuse(response, 503, "too many viewers; try again later");
+    }
+    response.status = 200;
+    const auto events =
+        std::make_shared<Events>(run_ / "metrics.jsonl", request.get_header_value("Last-Event-ID"));
+    response.set_chunked_content_provider(
+        "text/event-stream",
+        [this, seat, events](std::size_t, DataSink& sink) { return send_news(*events, sink); });
+  }
+
+  /// What there is to tell, after waiting for it; a comment if that takes long. False: the viewer
+  /// has gone.
+  bool send_news(Events& events, DataSink& sink) {
+    const Feed::State before = feed_.state();
+    Feed::State state = before;
+    std::string text = events.next(state);
+    if (text.empty()) {
+      state = feed_.wait(before.version, kBeat);
+      text = events.next(state);
+    }
+    if (state.closed || !sink.is_writable()) return false;
+    if (text.empty()) text = ": beat\n\n";
+    if (!sink.write(text.data(), text.size())) return false;
+    if (events.ended()) sink.done();
+    return true;
+  }
+
+  const fs::path run_;
+  const Listener listener_;
+  const Gate gate_;
+  PageCache pages_;
+  Feed feed_;
+  std::atomic<std::size_t> viewers_ = 0;
+  Signal closing_;
+  Slots slots_;
+  std::jthread acceptor_, observer_;
+};
+
+}  // namespace
+
+bool can_serve() { return true; }
+
+std::unique_ptr<live::Server> make_server(fs::path run, Listener listener, std::string token) {
+  return std::make_unique<HttpServer>(std::move(run), std::move(listener), std::move(token));
+}
+
+}  // namespace hearsay::live

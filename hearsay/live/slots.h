@@ -1,0 +1,35 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hearsay::live {
+
+/// A few threads for connections. Who brings one waits until a thread is free, so no more
+/// connections are accepted than are served, and the descriptors of the process are bounded.
+class Slots {
+ public:
+  explicit Slots(std::size_t threads);
+  ~Slots();  ///< closes, and waits for what runs
+
+  /// Hand over a job. After `close` the caller does it.
+  void run(std::function<void()> job);
+
+  /// From now on nobody waits for a free thread.
+  void close();
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> job_;  ///< that waits for a thread
+  std::size_t idle_ = 0;
+  bool closed_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace hearsay::live

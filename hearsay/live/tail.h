@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearsay::live {
+
+/// Follows a file of lines that another process appends to, and sometimes cuts: a run that is
+/// resumed takes back what came after its checkpoint.
+class Tail {
+ public:
+  struct Line {
+    std::string text;       ///< without the newline; control characters are blanks
+    std::uint64_t end = 0;  ///< where the next line begins: a place to go on from
+  };
+  struct News {
+    bool reset = false;  ///< what was told before does not hold: the file was cut or replaced
+    std::vector<Line> lines;
+  };
+
+  static constexpr std::uint64_t kFirstBytes = 1 << 20;
+  static constexpr std::size_t kBytesAtOnce = 256 << 10;  ///< longer lines are passed over
+
+  /// Begin at byte `from`, the end of a line; a place that is none is a reset. Without it, begin
+  /// with the first line of the last kFirstBytes.
+  Tail(std::filesystem::path file, std::optional<std::uint64_t> from);
+
+  /// The whole lines that came since the last call, at most kBytesAtOnce of them. A file that is
+  /// not there, or cannot be read, has none.
+  News poll();
+
+  /// Whether the last call got all there was.
+  bool at_end() const { return at_end_; }
+
+ private:
+  std::filesystem::path file_;
+  std::optional<std::uint64_t> offset_;  ///< once the file was there
+  std::optional<std::uint64_t> wanted_;  ///< where to begin
+  std::uint64_t inode_ = 0;
+  bool skipping_ = false;  ///< within a line that is too long
+  bool at_end_ = false;
+};
+
+}  // namespace hearsay::live

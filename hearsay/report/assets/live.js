@@ -1,0 +1,90 @@
+'use strict';
+// Follows a run that goes on: the server sends each new line of metrics.jsonl, and how far the run is.
+// In served pages only.
+(() => {
+  const banner = document.getElementById('live');
+  const text = banner.querySelector('.state');
+  const bar = banner.querySelector('progress');
+  const reload_after = 4000;  // lines: the server then makes a page that is sampled anew
+  let leaving = false;
+
+  const say = (state, words) => {
+    banner.dataset.state = state;
+    text.textContent = words;
+  };
+  const clock = (seconds) => {
+    const s = Math.round(seconds);
+    const two = (n) => String(n).padStart(2, '0');
+    if (s < 60) return `${s} s`;
+    return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)} min`
+                    : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)} h`;
+  };
+
+  let events;
+  const listeners = [];
+  const connect = () => {
+    events = new EventSource('/events' + location.search);
+    for (const [name, heard] of listeners) events.addEventListener(name, heard);
+  };
+  const listen = (name, act) => listeners.push([name, (event) => {
+    let data = null;
+    try {
+      data = event.data ? JSON.parse(event.data) : null;
+    } catch {
+      return;  // cut off or foreign: the next one will do
+    }
+    act(data);
+  }]);
+
+  listen('open', () => say('open', 'live'));
+  // Lines that the page has already are passed over. A page made before the first one has no charts.
+  listen('line', (line) => {
+    if (!line || leaving) return;
+    const appended = hearsay.append(line);
+    if (appended >= 0 && appended < reload_after) return;
+    leaving = true;
+    setTimeout(() => location.reload(), 1000);
+  });
+  listen('progress', (p) => {
+    if (!p) return;
+    const whole = (n) => Math.round(n).toLocaleString('en-US');
+    const parts = [`live: round ${whole(p.round)}` + (p.total ? ` of ${whole(p.total)}` : '')];
+    if (p.rounds_per_second > 0) parts.push(`${p.rounds_per_second.toPrecision(3)} rounds/s`);
+    if (p.seconds_left >= 0) parts.push(`${clock(p.seconds_left)} left`);
+    say('open', parts.join(', '));
+    bar.hidden = !p.total;
+    if (p.total) Object.assign(bar, {max: p.total, value: p.round});
+  });
+  listen('reset', () => location.reload());
+
+  // The final page takes the place of this one, if the server is still there to give it: a reload
+  // would leave nothing if it is not.
+  let finished = false;
+  const finish = () => {
+    if (finished) return;
+    finished = true;
+    events.close();
+    fetch(location.href)
+        .then((reply) => (reply.ok ? reply.text() : Promise.reject(reply.status)))
+        .then((html) => {
+          document.open();
+          document.write(html);
+          document.close();
+        })
+        .catch(() => {});
+  };
+  // The server closes the stream after this; if it does not, we do.
+  listen('end', () => {
+    say('ended', 'the run has ended');
+    bar.hidden = true;
+    setTimeout(finish, 1000);
+  });
+  // A browser connects again by itself, but not after a refusal: too many viewers, for a while.
+  const patience = 10000;
+  listen('error', () => {
+    if (banner.dataset.state === 'ended') return finish();
+    say('lost', 'connection lost; trying again');
+    if (events.readyState === EventSource.CLOSED) setTimeout(connect, patience);
+  });
+  connect();
+})();

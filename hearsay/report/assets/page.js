@@ -1,0 +1,215 @@
+'use strict';
+// The page: reads its data, makes charts as they come near the screen, and draws them anew when the
+// reader chooses another axis, turns to dark or prints. `hearsay.append` is for live.js.
+globalThis.hearsay = (() => {
+  const draw = globalThis.hearsayCharts;
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const shown = new Map();  // by id of the figure: {figure, chart?, hidden, make, update?}
+  let axis = 'round';
+
+  for (const chart of data.charts) {
+    chart.series.forEach((series, k) => {
+      const before = chart.series[k - 1];
+      series.rows = series.rows || series.y.map((_, row) => row);
+      series.first = series.look === 'band' && !(before && before.look === 'band');
+    });
+  }
+
+  // ---- One figure ----
+  const axis_of = (chart) => chart.axis || axis;
+
+  // Curves of one name (the seeds of a row, the two ends of a band) are one entry.
+  const write_legend = (item) => {
+    const legend = item.figure.querySelector('.legend');
+    const sets = item.chart.data.datasets;
+    const names = [...new Set(sets.map((set) => set.label))];
+    legend.replaceChildren();
+    if (names.length < 2) return;
+    for (const name of names) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      const show = () => {
+        button.setAttribute('aria-pressed', String(!item.hidden.has(name)));
+        sets.forEach((set, k) => {
+          if (set.label === name) item.chart.setDatasetVisibility(k, !item.hidden.has(name));
+        });
+      };
+      button.append(draw.swatch(sets.find((set) => set.label === name)), name);
+      button.addEventListener('click', () => {
+        if (!item.hidden.delete(name)) item.hidden.add(name);
+        show();
+        item.chart.update('none');
+      });
+      show();
+      legend.append(button);
+    }
+    if (item.hidden.size) item.chart.update('none');
+  };
+
+  const count = (n, what) => `${n.toLocaleString('en-US')} ${what}${n === 1 ? '' : 's'}`;
+
+  // Below the chart.
+  const say = (item, text) => {
+    const note = item.figure.querySelector('.drawn');
+    note.textContent = text;
+    note.hidden = text === '';
+  };
+
+  // What is not drawn.
+  const write_note = (item, chart) => {
+    const words = [];
+    const most = chart.series.reduce((a, b) => (b.y.length > a.y.length ? b : a), {y: [], record: 0});
+    const lines = data.records[most.record] ? data.records[most.record].lines : 0;
+    const sampled = chart.series.some((series) => series.y.length < data.records[series.record].round.length);
+    if (lines > most.y.length && sampled) {
+      words.push(`${most.y.length.toLocaleString('en-US')} of ${count(lines, 'evaluation')} drawn; ` +
+                 'the lowest and the highest of every stretch are kept.');
+    }
+    const zeros = chart.log ? chart.series.reduce((n, s) => n + s.y.filter((y) => y !== null && y <= 0).length, 0) : 0;
+    if (zeros) words.push(`${count(zeros, 'zero')} not drawn: a logarithmic axis has none.`);
+    say(item, words.join(' '));
+  };
+
+  const build = (item) => {
+    if (item.chart) item.chart.destroy();
+    item.chart = item.make(item.figure.querySelector('canvas'));
+    write_legend(item);
+    if (item.after) item.after(item);
+  };
+  const rebuild_all = () => shown.forEach((item) => item.chart && build(item));
+
+  const watch = 'IntersectionObserver' in globalThis && new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const item = shown.get(entry.target.id);
+      if (entry.isIntersecting && !item.chart) build(item);
+    }
+  }, {rootMargin: '400px'});
+
+  const add = (id, item) => {
+    const figure = document.getElementById(id);
+    if (!figure) return;
+    shown.set(id, {figure, hidden: new Set(), ...item});
+    if (watch) {
+      watch.observe(figure);
+    } else {
+      build(shown.get(id));
+    }
+  };
+
+  for (const chart of data.charts) {
+    add(chart.id, {
+      source: chart,
+      make: (canvas) => draw.lines(canvas, chart, data.records, axis_of(chart)),
+      after: (item) => write_note(item, chart),
+    });
+    const button = document.querySelector(`#${CSS.escape(chart.id)} .switch`);
+    if (!button) continue;
+    const tell = () => button.setAttribute('aria-pressed', String(chart.log));
+    button.addEventListener('click', () => {
+      chart.log = !chart.log;
+      tell();
+      build(shown.get(chart.id));
+    });
+    tell();
+  }
+  if (data.scatter) {
+    add('chart-scatter', {
+      make: (canvas) => draw.scatter(canvas, data.scatter),
+      after: (item) => say(item, data.scatter.note),
+    });
+  }
+  for (const plot of data.dots || []) add(plot.id, {make: (canvas) => draw.dots(canvas, plot)});
+  for (const cost of data.costs || []) {
+    const labels = cost.devices.map((device) => device.label);
+    const set = (label, key) => ({label, values: cost.devices.map((device) => device[key])});
+    const bars = (what, y, format, sets) => add(`${cost.id}chart-cost-${what}`, {
+      make: (canvas) => draw.bars(canvas, {labels, y, format, sets}),
+    });
+    bars('memory', 'Memory (B)', draw.human_bytes,
+         [set('arrays of the model\'s size', 'model_bytes'), set('activations', 'activation_bytes')]);
+    bars('compute', 'Multiply-adds (count)', draw.human_count,
+         [set('multiply-adds', 'multiply_adds')]);
+    bars('energy', 'Energy (J)', draw.human_joules,
+         [set('compute', 'compute'), set('memory', 'memory'), set('radio', 'radio')]);
+  }
+
+  // ---- The page ----
+  for (const choice of document.querySelectorAll('input[name="axis"]')) {
+    choice.addEventListener('change', () => {
+      axis = choice.value;
+      const hint = document.querySelector('.chooser .hint');
+      hint.textContent = axis === 'bytes' ? 'What was evaluated before the first byte is not drawn.' : '';
+      rebuild_all();
+    });
+  }
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', rebuild_all);
+
+  // On paper: all charts, also those never seen, dark ink on white, as wide as a sheet (page.css).
+  const print = (on) => {
+    document.documentElement.classList.toggle('printing', on);
+    shown.forEach((item) => {
+      if ((on || item.chart) && item.figure.offsetParent !== null) build(item);
+    });
+  };
+  addEventListener('beforeprint', () => print(true));
+  addEventListener('afterprint', () => print(false));
+
+  // ---- Lines that come later ----
+  const number = (value) => (typeof value === 'number' ? value : value === null ? null : undefined);
+  // As C++'s values_of. undefined: the line does not say.
+  const value_of = (line, series) => {
+    if (series.key === 'bytes') {
+      const bytes = number(line.bytes_total);
+      return typeof bytes === 'number' ? bytes + (line.global_bytes_total || 0) : bytes;
+    }
+    if (series.key === 'train_loss' && line.round === 0) return undefined;
+    if (series.entry < 0) return number(line[series.key]);
+    if (series.key === 'push_sum' && !line.push_sum && line.push_sum_min === 1 && line.push_sum_max === 1) return 1;
+    return Array.isArray(line[series.key]) ? number(line[series.key][series.entry]) : undefined;
+  };
+
+  const formats = {percent: (v) => `${v.toFixed(2)} %`, bytes: draw.human_bytes, number: draw.short, whole: draw.whole};
+  let waiting = false;
+  const redraw = () => {
+    waiting = false;
+    shown.forEach((item) => {
+      if (!item.chart || !item.source) return;
+      item.source.series.forEach((series, k) => {
+        item.chart.data.datasets[k].data =
+            draw.points(series, data.records[series.record], axis_of(item.source), item.source.log);
+      });
+      item.chart.update('none');
+    });
+  };
+
+  // One more line of metrics.jsonl, as an object, of the page's first run. Those it has already are
+  // passed over. Returns how many came after the page was made, or -1 if it was made before the first
+  // line and has no charts to put it in.
+  let appended = 0;
+  const append = (line) => {
+    const record = data.records[0];
+    if (!record || !record.round || record.round.length === 0) return -1;
+    if (typeof line.round !== 'number' || line.round <= record.round[record.round.length - 1]) return appended;
+    const row = record.round.push(line.round) - 1;
+    record.lines += 1;
+    if (record.bytes) record.bytes.push((line.bytes_total || 0) + (line.global_bytes_total || 0));
+    if (record.simulated) record.simulated.push(line.simulated_seconds ?? null);
+    for (const chart of data.charts) {
+      for (const series of chart.series) {
+        const value = series.record === 0 ? value_of(line, series) : undefined;
+        if (value === undefined) continue;
+        series.rows.push(row);
+        series.y.push(value);
+      }
+    }
+    for (const tile of document.querySelectorAll('[data-key]')) {
+      const value = value_of(line, {key: tile.dataset.key, entry: -1});
+      if (typeof value === 'number') tile.textContent = formats[tile.dataset.format](value);
+    }
+    if (!waiting) requestAnimationFrame(redraw);
+    waiting = true;
+    return ++appended;
+  };
+
+  return {append, data, shown};
+})();

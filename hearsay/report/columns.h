@@ -1,0 +1,72 @@
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearsay::report {
+
+/// metrics.jsonl as columns: for each figure a number a line.
+///
+/// Two numbers stand for what a line does not say: kAbsent where it has no such figure, kNotFinite
+/// where it has null, which is how JSON tells of an infinity or NaN.
+///
+/// A column of doubles is what a long run needs: 200,000 lines of 8 peers are 70 MB here, and more
+/// than a gigabyte as trees of JSON. The file is read in pieces, one line is parsed at a time, and
+/// whatever the file holds, memory is bounded by the limits below.
+class Columns {
+ public:
+  static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kNotFinite = std::numeric_limits<double>::infinity();
+
+  static constexpr std::size_t kMostFigures = 64;  ///< others, in order of appearance, are not kept
+  static constexpr std::size_t kMostEntries = 64;  ///< of a list; longer ones are not kept
+  static constexpr std::size_t kMostBadLines = 20;  ///< a file with more is refused
+  static constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
+  static constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{4} << 30;
+
+  Columns() = default;
+
+  /// Lines that are no JSON object, have no round, or go back to an earlier one are left out and
+  /// named in problems(). A last line without its end is being written and does not count, unless
+  /// it is whole. Throws CorruptData for a file that is too large or has too many such lines,
+  /// RunFailed if it cannot be read.
+  explicit Columns(const std::filesystem::path& file);
+
+  std::size_t lines() const { return lines_; }
+
+  /// Figure `key`, such as "divergence", of all lines; empty if no line has it.
+  std::span<const double> figure(std::string_view key) const { return entry(key, 0, false); }
+
+  /// Entry i of a figure that is a list, such as "accuracy".
+  std::span<const double> figure(std::string_view key, std::size_t i) const {
+    return entry(key, i, true);
+  }
+  std::size_t entries(std::string_view key) const;  ///< of the longest list; 0: there is none
+
+  /// What figure() knows, lists left aside.
+  std::vector<std::string> keys() const;
+
+  /// "[report] runs/a/metrics.jsonl, line 17: it is no JSON object"
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  struct Column {
+    bool is_list = false;
+    std::vector<std::vector<double>> entries;
+  };
+  class Line;
+  class Reader;
+
+  std::span<const double> entry(std::string_view key, std::size_t i, bool list) const;
+
+  std::size_t lines_ = 0;
+  std::map<std::string, Column, std::less<>> columns_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace hearsay::report

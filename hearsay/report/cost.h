@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hearsay/model/network.h"
+#include "hearsay/report/energy.h"
+
+namespace hearsay::report {
+
+/// What one round of training asks of one device: Fig. 3 of the Sparse-Push paper (Aketi, Singh,
+/// Rabaey 2021), and the bytes and the energy beside it.
+///
+/// With d parameters, B samples a batch, v arrays of d floats (the model, the gradient, what the
+/// optimizer and the algorithm keep), and for one sample
+///   M  multiplications of convolutions and linear layers in the forward pass,
+///   N  values that a norm puts out,
+///   A  values that a backward pass reads again: outputs of convolutions, linear layers, norms,
+///      pools and sums (a relu works in place),
+/// the device needs
+///   memory         4 (v d + B A) bytes
+///   multiply-adds  B (M + 2 N) forward, as the paper counts; training takes three times that
+///   words moved    5 B A + 2 v d: an activation is written, read forward and backward, its
+///                  gradient written and read; an array is read and written once.
+/// The paper prints no formula; for its ResNet-20 these give its 20.3 MB, 5.24 G and 0.33 G to 0.5
+/// %, and its 243 MB to 1.2 % (docs/energy.md).
+struct Cost {
+  std::uint64_t batch = 0;
+  double model_bytes = 0;       ///< 4 v d
+  double activation_bytes = 0;  ///< 4 B A
+  double multiply_adds = 0;     ///< forward
+  double sent_bytes = 0, received_bytes = 0;
+  Energy energy;
+
+  double memory_bytes() const { return model_bytes + activation_bytes; }
+  double training_flops() const { return 2 * 3 * multiply_adds; }
+};
+
+/// What one device is asked to do.
+struct Task {
+  std::uint64_t batch = 1;
+  std::size_t arrays = 2;                     ///< v
+  double sent_bytes = 0, received_bytes = 0;  ///< in one round
+};
+
+Cost cost_of(const model::Network& network, const Task& task, std::string_view energy);
+
+/// The arrays of d floats that a peer keeps: model, gradient, those of the optimizer and the
+/// algorithm, which hears from `in_degree` others. Throws InvalidArgument.
+std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
+                      std::size_t in_degree);
+
+/// The bytes of one vector on the wire, header included, for random parameters of that layout.
+/// Throws InvalidArgument.
+double vector_bytes(std::string_view compressor, const Layout& layout);
+
+/// Those of all vectors that an algorithm sends over an edge in a round.
+double message_bytes(std::string_view algorithm, std::string_view compressor, const Layout& layout);
+
+}  // namespace hearsay::report

@@ -1,0 +1,56 @@
+#include "hearsay/report/cost_section.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "hearsay/report/html.h"
+#include "hearsay/report/table.h"
+
+namespace hearsay::report {
+
+std::string cost_section(const CostPanel& panel, const std::string& prefix) {
+  Cells rows{{{"a device and round"},
+              {"memory"},
+              {"of it activations"},
+              {"multiply-adds forward"},
+              {"FLOPs, training"},
+              {"bytes sent"},
+              {"energy"}}};
+  for (const CostPanel::Device& device : panel.devices) {
+    const Cost& cost = device.cost;
+    rows.push_back({{device.label},
+                    {human_bytes(cost.memory_bytes()), cost.memory_bytes()},
+                    {human_bytes(cost.activation_bytes), cost.activation_bytes},
+                    {human_count(cost.multiply_adds), cost.multiply_adds},
+                    {human_count(cost.training_flops()), cost.training_flops()},
+                    {human_bytes(cost.sent_bytes), cost.sent_bytes},
+                    {human_joules(cost.energy.total()), cost.energy.total()}});
+  }
+  return "<h2>What a device pays for a round</h2>\n<div class=\"sheet\">" + html_table(rows) +
+         "</div>\n<div class=\"charts costs\">\n" +
+         chart_figure(prefix + "chart-cost-memory", "Memory",
+                      "Of the arrays, and of activations.") +
+         chart_figure(prefix + "chart-cost-compute", "Compute",
+                      "Multiply-adds of the forward pass; training takes three times that.") +
+         chart_figure(prefix + "chart-cost-energy", "Energy",
+                      fmt::format("A model, no measurement: {}.", panel.energy)) +
+         "</div>\n";
+}
+
+std::string cost_json(const CostPanel& panel, const std::string& prefix) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"id", prefix}, {"devices", Json::array()}};
+  for (const CostPanel::Device& device : panel.devices) {
+    const Cost& cost = device.cost;
+    json["devices"].push_back({{"label", device.label},
+                               {"model_bytes", cost.model_bytes},
+                               {"activation_bytes", cost.activation_bytes},
+                               {"multiply_adds", cost.multiply_adds},
+                               {"compute", cost.energy.compute},
+                               {"memory", cost.energy.memory},
+                               {"radio", cost.energy.radio}});
+  }
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace hearsay::report

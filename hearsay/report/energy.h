@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hearsay/core/spec.h"
+
+namespace hearsay::report {
+
+/// What one device does in a round, in the units that energy is paid for.
+struct Effort {
+  double multiply_adds = 0;
+  double words = 0;  ///< of 32 bits, moved to or from memory
+  double bytes = 0;  ///< sent and received
+};
+
+/// Joules.
+struct Energy {
+  double compute = 0, memory = 0, radio = 0;
+
+  double total() const { return compute + memory + radio; }
+};
+
+/// One row of the registry: a way to turn effort into energy, with its constants as parameters.
+/// These are models of a device, not measurements; docs/energy.md says where each constant is from
+/// and what is left out.
+struct EnergyEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  Energy (*energy)(const Arguments&, const Effort&);
+};
+
+std::span<const EnergyEntry> energy_registry();
+
+/// energy_of("horowitz45:rate=54", effort). Throws InvalidArgument.
+Energy energy_of(std::string_view spec, const Effort& effort);
+
+std::string human_joules(double joules);  ///< "12.3 mJ"
+
+/// The spec with every constant written out.
+std::string resolved_energy(std::string_view spec);
+
+}  // namespace hearsay::report

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hearsay/report/charts.h"
+#include "hearsay/report/html.h"
+#include "hearsay/report/scatter.h"
+#include "hearsay/report/sweep_section.h"
+
+namespace hearsay::report {
+
+/// What the scripts of a page draw (assets/page.js), as JSON:
+///
+///   {"live": false,
+///    "records": [{"name", "lines", "round": [...], "bytes": [...], "simulated": [...]}],
+///    "charts": [{"id", "y", "log", "axis", "series": [{"name", "record", "key", "entry", "colour",
+///                "dash", "look", "rows": [...], "y": [...]}]}],
+///    "scatter": {"y", "log", "note", "points": [...], "front": [...], "printed": [...]},
+///    "dots": [{"id", "x", "log", "rows": [...],
+///              "series": [{"name", "ours": [...], "printed": [...]}]}],
+///    "costs": [...]}                                                         (cost_section.h)
+///
+/// A series has a y for each of its rows, which number the entries of its record's columns; without
+/// `rows` it has one for each entry. Curves of more evaluations than can be seen are sampled
+/// (sample.h), each by itself. null is what was not finite.
+struct PageData {
+  struct ShownChart {
+    std::string id;  ///< of its element
+    Chart chart;
+  };
+
+  bool live = false;
+  std::vector<const Record*> records;
+  std::vector<std::string> names;  ///< of the records
+  std::vector<ShownChart> charts;
+  Scatter scatter{};
+  std::vector<DotPlot> dots;
+  std::vector<std::string> costs;  ///< as JSON
+};
+
+/// The text for a <script type="application/json">: no '<', and nothing but ASCII.
+std::string to_json(const PageData& data);
+
+/// First, least, greatest and last value of each curve, of all evaluations: what a chart says to
+/// those who do not see it. The first row is the head.
+Cells values_table(const Chart& chart, const std::vector<const Record*>& records);
+
+}  // namespace hearsay::report

@@ -1,0 +1,140 @@
+#include "hearsay/report/page_parts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "hearsay/report/graph_section.h"
+#include "hearsay/report/html.h"
+#include "hearsay/report/table.h"
+
+namespace hearsay::report {
+
+std::string words_of(const train::Config& config) {
+  return fmt::format(
+      "{} with {} on {}, {} peers; {}{}{}", escape_markup(config.text("algorithm")),
+      escape_markup(config.text("compressor")), escape_markup(config.text("graph")),
+      config.count("peers"), escape_markup(config.text("data")),
+      config.text("model") == "none" ? "" : ", " + escape_markup(config.text("model")),
+      config.text("partition") == "none" ? "" : ", " + escape_markup(config.text("partition")));
+}
+
+std::string tiles(const Record& record) {
+  struct Tile {
+    const char *title, *key, *format;
+  };
+  constexpr Tile kTiles[] = {{"accuracy, mean of the peers", "accuracy_mean", "percent"},
+                             {"accuracy, worst peer", "accuracy_min", "percent"},
+                             {"accuracy, averaged model", "accuracy_of_average", "percent"},
+                             {"distance to the optimum", "distance_to_optimum", "number"},
+                             {"bytes sent", "bytes", "bytes"},
+                             {"compression factor", "compression_factor", "number"},
+                             {"divergence", "divergence", "number"},
+                             {"rounds", "round", "whole"}};
+  std::string html;
+  for (const Tile& tile : kTiles) {
+    std::optional<double> value = record.figure(tile.key);
+    const std::string_view key = tile.key, format = tile.format;
+    if (key == "bytes") {
+      value = record.figure("bytes_total");
+      if (value) *value += record.figure("global_bytes_total").value_or(0);
+    }
+    if (key == "round" && !value) value = record.figure("rounds");
+    if (!value) continue;
+    html += fmt::format("<div><dt>{}</dt><dd data-key=\"{}\" data-format=\"{}\">{}</dd></div>\n",
+                        tile.title, key, format,
+                        format == "percent"           ? fmt::format("{:.2f} %", *value)
+                        : format == "bytes"           ? human_bytes(*value)
+                        : format == "whole"           ? fmt::format("{:.0f}", *value)
+                        : key == "compression_factor" ? fmt::format("{:.1f}x", *value)
+                                                      : fmt::format("{:.3g}", *value));
+  }
+  return html.empty() ? "" : "<dl class=\"tiles\">\n" + html + "</dl>\n";
+}
+
+std::string peers_of_run(const Record& record, const std::string& prefix, std::size_t most_edges) {
+  std::string html = fmt::format(
+      "<div class=\"pair\">\n<figure id=\"{}graph\"><figcaption><h3>Who talks to whom: "
+      "{}</h3></figcaption>\n{}"
+      "</figure>\n",
+      prefix, escape_markup(record.config().text("graph")), graph_section(record, most_edges));
+  if (const auto counts = record.class_counts(); !counts.empty()) {
+    html += fmt::format(
+        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row a "
+        "peer</h3></figcaption>\n{}"
+        "</figure>\n",
+        prefix, draw_counts(counts, record.class_names()));
+  }
+  return html + "</div>\n";
+}
+
+std::string settings(const Record& record) {
+  return fmt::format("<details><summary>Settings</summary><pre>{}</pre></details>\n",
+                     escape_markup(record.config().to_toml()));
+}
+
+std::string chooser(const Runs& runs) {
+  const auto any = [&](const auto& has) { return std::ranges::any_of(runs.runs, has); };
+  const bool bytes = any([](const ShownRun& run) {
+    const auto all = run.record.bytes();
+    return !all.empty() && all.back() > 0;
+  });
+  const bool simulated = any([](const ShownRun& run) {
+    return !run.record.columns().figure("simulated_seconds").empty();
+  });
+  std::string choices;
+  const auto add = [&](const char* value, const char* word, const char* more) {
+    choices += fmt::format(
+        "<label><input type=\"radio\" name=\"axis\" value=\"{}\"{}/><span>{}</span></label>", value,
+        more, word);
+  };
+  add("round", "rounds", " checked=\"\"");
+  if (bytes) add("bytes", "bytes", "");
+  if (simulated) add("simulated", "simulated seconds", "");
+  return fmt::format(
+      "<div class=\"chooser\"><fieldset><legend>Curves against</legend><span "
+      "class=\"segments\">{}</span></fieldset><span class=\"note hint\" "
+      "role=\"status\"></span></div>\n",
+      choices);
+}
+
+std::string problems_box(const std::vector<std::string>& problems) {
+  if (problems.empty()) return "";
+  constexpr std::size_t kMost = 50;
+  std::string html = "<div class=\"box\" id=\"problems\"><p>Left out:</p><ul>\n";
+  for (std::size_t k = 0; k < std::min(problems.size(), kMost); ++k) {
+    html += fmt::format("<li>{}</li>\n", escape_markup(problems[k]));
+  }
+  if (problems.size() > kMost)
+    html += fmt::format("<li>and {} more</li>\n", problems.size() - kMost);
+  return html + "</ul></div>\n";
+}
+
+std::string summary_table(const Runs& runs, bool sortable) {
+  std::vector<NamedSummary> summaries;
+  std::vector<const train::Config*> configs;
+  for (const ShownRun& run : runs.runs) {
+    const std::string seed = run.label == run.record.name()
+                                 ? ""
+                                 : fmt::format(", seed {}", run.record.config().count("seed"));
+    const std::string state = run.record.finished() ? "" : " (not finished)";
+    summaries.push_back({run.label + seed + state, run.record.summary_json()});
+    configs.push_back(&run.record.config());
+    for (const auto& [control, record] : run.controls) {
+      summaries.push_back({run.label + ", " + control, record.summary_json()});
+      configs.push_back(&record.config());
+    }
+  }
+  Cells cells = summary_cells(summaries);
+  if (sortable) {
+    for (const char* key : {"compressor", "graph", "algorithm"}) {
+      cells[0].push_back({key});
+      for (std::size_t i = 0; i < configs.size(); ++i) {
+        cells[i + 1].push_back({configs[i]->text(key)});
+      }
+    }
+  }
+  return "<div class=\"sheet\">" + html_table(cells, sortable) + "</div>\n";
+}
+
+}  // namespace hearsay::report

@@ -1,0 +1,99 @@
+#include "hearsay/report/runs.h"
+
+#include <algorithm>
+#include <map>
+
+namespace hearsay::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The records in a directory, by name; none if it is no directory.
+std::vector<fs::path> find_sweep_records(const fs::path& directory) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().string().ends_with(".sweep.json") && entry.is_regular_file(error)) {
+      found.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+class Reader {
+ public:
+  void read(const std::string& directory) {
+    const fs::path path(directory);
+    std::vector<fs::path> sweeps = find_sweep_records(path);
+    if (directory.ends_with(".sweep.json")) sweeps = {path};
+    if (sweeps.empty()) {
+      add_run(path, directory);
+      return;
+    }
+    for (const fs::path& sweep : sweeps) add_sweep(sweep);
+  }
+
+  Runs take() { return std::move(all_); }
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  /// The index of the run, which several sweeps may share, or kNone.
+  std::size_t add_run(const fs::path& directory, const std::string& label) {
+    const auto [found, is_new] = known_.emplace(directory.lexically_normal().string(), kNone);
+    if (!is_new) return found->second;
+    try {
+      Record record(directory);
+      all_.problems.insert(all_.problems.end(), record.problems().begin(), record.problems().end());
+      auto controls = control_records(directory, record.config());
+      all_.runs.push_back({std::move(record), label, std::move(controls)});
+      found->second = all_.runs.size() - 1;
+    } catch (const std::exception& error) {
+      all_.problems.emplace_back(error.what());
+    }
+    return found->second;
+  }
+
+  /// A sweep's tables and its runs read the same files: what both complain of is said once.
+  void add_problem(const std::string& problem) {
+    const auto text = [](const std::string& one) { return one.substr(one.find(']') + 1); };
+    if (std::ranges::count(all_.problems, text(problem), text) == 0) {
+      all_.problems.push_back(problem);
+    }
+  }
+
+  void add_sweep(const fs::path& file) {
+    try {
+      ShownSweep sweep{train::read_sweep_record(file), {}, {}};
+      for (std::size_t r = 0; r < sweep.record.runs.size(); ++r) {
+        std::vector<std::size_t>& runs = sweep.rows.emplace_back();
+        for (const fs::path& directory : sweep.record.runs[r]) {
+          std::error_code error;
+          if (!fs::exists(directory / "metrics.jsonl", error)) continue;  // it has not begun
+          const std::size_t run = add_run(directory, sweep.record.sweep.rows[r].label);
+          if (run != kNone) runs.push_back(run);
+        }
+      }
+      sweep.table = tabulate(sweep.record);
+      for (const std::string& problem : sweep.table.problems) add_problem(problem);
+      all_.sweeps.push_back(std::move(sweep));
+    } catch (const std::exception& error) {
+      all_.problems.emplace_back(error.what());
+    }
+  }
+
+  Runs all_;
+  std::map<std::string, std::size_t> known_;
+};
+
+}  // namespace
+
+Runs read_runs(std::span<const std::string> directories) {
+  Reader reader;
+  for (const std::string& directory : directories) reader.read(directory);
+  return reader.take();
+}
+
+}  // namespace hearsay::report

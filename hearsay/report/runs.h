@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearsay/report/record.h"
+#include "hearsay/report/sweep_table.h"
+#include "hearsay/train/sweep_record.h"
+
+namespace hearsay::report {
+
+/// A run as tables and pages show it.
+struct ShownRun {
+  Record record;
+  std::string label;  ///< its row in a sweep, else the directory as it was given
+  std::vector<std::pair<std::string, Record>> controls;
+};
+
+/// A sweep among the runs.
+struct ShownSweep {
+  train::SweepRecord record;
+  SweepTable table;                            ///< of the runs that have finished
+  std::vector<std::vector<std::size_t>> rows;  ///< for each row the runs that there are, by index
+};
+
+/// What a table or a page is made of.
+struct Runs {
+  std::vector<ShownRun> runs;
+  std::vector<ShownSweep> sweeps;
+  std::vector<std::string> problems;  ///< directories and lines left out, with file and line
+};
+
+/// Reads each directory: a run, or if it holds *.sweep.json the runs of these sweeps (also the path
+/// of one such file). What is damaged or foreign is left out and named; the others come all the
+/// same. Runs of a sweep that have not begun are no problem.
+Runs read_runs(std::span<const std::string> directories);
+
+}  // namespace hearsay::report

@@ -1,0 +1,117 @@
+#include "hearsay/report/sweep_section.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "hearsay/report/html.h"
+
+namespace hearsay::report {
+
+namespace {
+
+/// The number that a cell such as "91.02 +- 0.35", "+0.34" or "> 500" begins with.
+double number_of(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_of("-0123456789"), text.size()));
+  double value = std::numeric_limits<double>::quiet_NaN();
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// With a name for the first column, which has none on a terminal.
+Cells cells_of(const char* first, const std::vector<std::vector<std::string>>& rows) {
+  Cells cells;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    auto& out = cells.emplace_back();
+    for (std::size_t c = 0; c < rows[r].size(); ++c) {
+      out.push_back({rows[r][c]});
+      if (r > 0 && c > 0) out.back().value = number_of(rows[r][c]);
+    }
+  }
+  cells.front().front().text = first;
+  return cells;
+}
+
+std::string paragraph(const char* kind, const std::string& text) {
+  return text.empty() ? "" : fmt::format("<p class=\"{}\">{}</p>\n", kind, escape_markup(text));
+}
+
+bool wants_log(const DotPlot& plot) {
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  for (const DotPlot::Series& series : plot.series) {
+    for (const auto* dots : {&series.ours, &series.printed}) {
+      for (const DotPlot::Dot& dot : *dots) {
+        low = std::min(low, dot.low);
+        high = std::max(high, dot.high);
+      }
+    }
+  }
+  return low > 0 && high > 20 * low;
+}
+
+}  // namespace
+
+std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
+  const train::Sweep& sweep = shown.record.sweep;
+  std::vector<DotPlot> plots;
+  std::vector<std::string> units;
+  for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
+    const train::Figure& figure = sweep.figures[f];
+    DotPlot::Series series{figure.name, {}, {}};
+    for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
+      const SweepCell& cell = shown.table.cells[r][f];
+      if (const auto mean = cell.mean()) {
+        const auto [low, high] = std::ranges::minmax(cell.ours);
+        series.ours.push_back({r, *mean, low, high});
+      }
+      if (cell.printed) series.printed.push_back({r, *cell.printed, *cell.printed, *cell.printed});
+    }
+    if (series.printed.empty()) continue;
+    // What has no unit shares its axis with nothing.
+    auto found = std::ranges::find(units, figure.unit);
+    if (figure.unit.empty()) found = units.end();
+    const auto at = static_cast<std::size_t>(found - units.begin());
+    if (found == units.end()) {
+      units.push_back(figure.unit);
+      plots.push_back({.id = fmt::format("{}{}", id, plots.size())});
+      for (const train::SweepRow& row : sweep.rows) plots.back().rows.push_back(row.label);
+    }
+    plots[at].series.push_back(std::move(series));
+  }
+  for (std::size_t k = 0; k < plots.size(); ++k) {
+    for (const DotPlot::Series& series : plots[k].series) {
+      plots[k].title += (plots[k].title.empty() ? "" : ", ") + series.name;
+    }
+    plots[k].log = wants_log(plots[k]);
+    plots[k].x = fmt::format("{} ({}{})", plots[k].title, units[k].empty() ? "no unit" : units[k],
+                             plots[k].log ? ", log" : "");
+  }
+  return plots;
+}
+
+std::string sweep_section(const ShownSweep& shown) {
+  const train::Sweep& sweep = shown.record.sweep;
+  std::string html = "<section class=\"sweep\">\n" + paragraph("lead", sweep.source);
+  if (!sweep.banner.empty()) html += paragraph("box banner", "Quick profile: " + sweep.banner);
+  html += "<div class=\"sheet\">" +
+          html_table(cells_of("row", sweep_rows(shown.record, shown.table)), true) + "</div>\n";
+  if (const auto rows = difference_rows(shown.record, shown.table); !rows.empty()) {
+    html +=
+        "<div class=\"sheet\">" + html_table(cells_of("difference of two rows", rows)) + "</div>\n";
+  }
+  std::string missing;
+  for (const train::SweepRow& row : sweep.rows) {
+    if (row.missing.empty()) continue;
+    missing +=
+        fmt::format("<li>{}: {}</li>\n", escape_markup(row.label), escape_markup(row.missing));
+  }
+  if (!missing.empty()) {
+    html +=
+        "<details><summary>Rows that were not run</summary><ul>\n" + missing + "</ul></details>\n";
+  }
+  return html + paragraph("note", sweep.note) + "</section>\n";
+}
+
+}  // namespace hearsay::report

@@ -1,0 +1,305 @@
+#include "hearsay/report/sweep_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hearsay/report/table.h"
+#include "hearsay/train/sweep_figures.h"
+
+namespace hearsay::report {
+
+namespace {
+
+using train::Curve;
+using train::Difference;
+using train::Figure;
+using train::SweepRecord;
+using train::SweepRow;
+using Curves = std::vector<Curve>;  // of one row
+using Rows = std::vector<std::vector<std::string>>;
+
+/// How the numbers of a cell are written: with so many digits after the point, or as powers of ten
+/// if that would leave a mean less than two digits of its own.
+struct Style {
+  int digits;
+  bool powers;
+
+  Style(double mean, int its_digits)
+      : digits(its_digits),
+        powers(digits > 0 && mean != 0 && std::abs(std::round(mean * std::pow(10, digits))) < 10) {}
+  std::string text(double value) const {
+    return powers ? fmt::format("{:.2e}", value) : fmt::format("{:.{}f}", value, digits);
+  }
+  /// "+0.34"; what is written as zero is "+0.00", also from below.
+  std::string with_sign(double value) const {
+    const std::string its = text(value);
+    const bool zero = its.find_first_of("123456789") == std::string::npos;
+    return value < 0 && !zero ? its : "+" + text(std::abs(value));
+  }
+};
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The figure of all seeds at a round, if all have it.
+std::optional<double> mean_at(const Curves& curves, const Figure& figure, std::uint64_t round) {
+  std::vector<double> values;
+  for (const Curve& curve : curves) {
+    if (const auto value = curve.value(figure, round)) values.push_back(*value);
+  }
+  if (values.empty() || values.size() != curves.size()) return {};
+  return mean_of(values);
+}
+
+std::vector<double> by_seed(const Curves& curves, const Figure& figure) {
+  std::vector<double> values;
+  for (const Curve& curve : curves) {
+    if (const auto value = curve.value(figure)) values.push_back(*value);
+  }
+  return values;
+}
+
+/// The end of the last window in which `curves` are above `other` by that factor.
+void find_transient(const Curves& curves, const Curves& other, const Figure& figure,
+                    SweepCell& cell) {
+  if (curves.empty() || other.empty()) return;
+  const std::uint64_t last = curves.front().last_round();
+  std::uint64_t end = 0;
+  for (std::uint64_t round = figure.window; round <= last; round += figure.window) {
+    const auto mine = mean_at(curves, figure, round), theirs = mean_at(other, figure, round);
+    if (!mine || !theirs) return;
+    if (*mine > figure.above * *theirs) end = round;
+  }
+  cell.ours = {static_cast<double>(end)};
+  cell.beyond = end > 0 && end + figure.window > last;
+}
+
+/// Where `row` is measured against: the row of that label at the same place of all axes.
+std::optional<std::size_t> row_against(const std::vector<SweepRow>& rows, const SweepRow& row,
+                                       const std::string& label) {
+  train::Place place = row.place;
+  for (auto& [name, its] : place) {
+    if (name == "row") its = label;
+  }
+  const auto found = std::ranges::find(rows, place, &SweepRow::place);
+  if (found == rows.end()) return {};
+  return static_cast<std::size_t>(found - rows.begin());
+}
+
+SweepCell make_cell(const SweepRecord& record, std::size_t row, const Figure& figure,
+                    const std::vector<Curves>& curves) {
+  SweepCell cell;
+  const SweepRow& its = record.sweep.rows[row];
+  const auto printed =
+      std::ranges::find(its.printed, figure.name, &std::pair<std::string, double>::first);
+  if (printed != its.printed.end()) cell.printed = printed->second;
+  if (figure.against.empty()) {
+    cell.ours = by_seed(curves[row], figure);
+    return cell;
+  }
+  const auto other = row_against(record.sweep.rows, its, figure.against);
+  if (!other) return cell;
+  const std::vector<double> mine = by_seed(curves[row], figure);
+  const std::vector<double> theirs = by_seed(curves[*other], figure);
+  if (figure.above > 0) {
+    if (*other != row) find_transient(curves[row], curves[*other], figure, cell);
+  } else if (*other == row) {
+    cell.ours = mine;
+  } else if (!mine.empty() && !theirs.empty()) {
+    cell.ours = {mean_of(mine) / mean_of(theirs)};
+  }
+  return cell;
+}
+
+std::string ours_text(const SweepCell& cell, const Figure& figure) {
+  const auto mean = cell.mean();
+  if (!mean) return "-";
+  const Style style(*mean, figure.digits);
+  std::string text = (cell.beyond ? "> " : "") + style.text(*mean);
+  if (cell.spread() > 0) text += " +- " + style.text(cell.spread());
+  return text;
+}
+
+std::string with_unit(const Figure& figure) {
+  return figure.unit.empty() ? figure.name : fmt::format("{} {}", figure.name, figure.unit);
+}
+
+void append_figure(const SweepRecord& record, const SweepTable& table, std::size_t f, Rows& rows) {
+  const Figure& figure = record.sweep.figures[f];
+  const auto any = [&](const auto& has) {
+    return std::ranges::any_of(table.cells, [&](const auto& row) { return has(row[f]); });
+  };
+  const bool ours = any([](const SweepCell& cell) { return !cell.ours.empty(); });
+  const bool printed = any([](const SweepCell& cell) { return cell.printed.has_value(); });
+  if (!ours && !printed) return;
+  rows.front().push_back(with_unit(figure));
+  if (printed) {
+    rows.front().emplace_back("paper");
+    rows.front().emplace_back("difference");
+  }
+  for (std::size_t r = 0; r < table.cells.size(); ++r) {
+    const SweepCell& cell = table.cells[r][f];
+    rows[r + 1].push_back(ours_text(cell, figure));
+    if (!printed) continue;
+    const Style style(cell.printed.value_or(0), figure.digits);
+    rows[r + 1].push_back(cell.printed ? fmt::format("{}", *cell.printed) : "-");
+    rows[r + 1].push_back(
+        cell.printed && cell.mean() ? style.with_sign(*cell.mean() - *cell.printed) : "-");
+  }
+}
+
+const SweepCell* cell_of(const SweepRecord& record, const SweepTable& table,
+                         const Difference::End& end) {
+  const train::Sweep& sweep = record.sweep;
+  const auto row = std::ranges::find(sweep.rows, end.place, &SweepRow::place);
+  const auto figure = std::ranges::find(sweep.figures, end.figure, &Figure::name);
+  if (row == sweep.rows.end() || figure == sweep.figures.end()) return nullptr;
+  return &table.cells[static_cast<std::size_t>(row - sweep.rows.begin())]
+                     [static_cast<std::size_t>(figure - sweep.figures.begin())];
+}
+
+/// How far ours is from what the paper says in words; "holds" if a bound does.
+std::string off_text(double ours, const Difference& difference, const Style& style) {
+  const double by = ours - *difference.printed;
+  if (difference.relation == Difference::Relation::kAtMost && by <= 0) return "holds";
+  return style.with_sign(by);
+}
+
+std::string markdown_table(const Rows& rows) {
+  std::string text;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    text += fmt::format("| {} |\n", fmt::join(rows[r], " | "));
+    if (r > 0) continue;
+    text += "| --- |";
+    for (std::size_t c = 1; c < rows[r].size(); ++c) text += " ---: |";
+    text += "\n";
+  }
+  return text;
+}
+
+/// "not run (REASON): a; b; c", a line a reason.
+std::string missing_text(const train::Sweep& sweep) {
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<std::string>> labels;
+  for (const SweepRow& row : sweep.rows) {
+    if (row.missing.empty()) continue;
+    if (labels[row.missing].empty()) reasons.push_back(row.missing);
+    labels[row.missing].push_back(row.label);
+  }
+  std::string text;
+  for (const std::string& reason : reasons) {
+    constexpr std::size_t kNamed = 4;
+    std::vector<std::string>& all = labels[reason];
+    const std::size_t more = all.size() > kNamed ? all.size() - kNamed : 0;
+    all.resize(all.size() - more);
+    text += fmt::format("not run ({}): {}{}\n", reason, fmt::join(all, "; "),
+                        more > 0 ? fmt::format("; and {} more", more) : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<double> SweepCell::mean() const {
+  if (ours.empty()) return {};
+  return mean_of(ours);
+}
+
+double SweepCell::spread() const {
+  if (ours.empty()) return 0;
+  const auto [least, most] = std::ranges::minmax(ours);
+  return (most - least) / 2;
+}
+
+SweepTable tabulate(const SweepRecord& record) {
+  SweepTable table;
+  std::vector<Curves> curves;
+  for (const auto& runs : record.runs) {
+    Curves& of_row = curves.emplace_back();
+    for (const auto& run : runs) {
+      std::error_code error;
+      if (!std::filesystem::exists(run / "summary.json", error)) continue;
+      try {
+        const Curve& curve = of_row.emplace_back(run);
+        table.problems.insert(table.problems.end(), curve.problems().begin(),
+                              curve.problems().end());
+      } catch (const std::exception& problem) {
+        table.problems.emplace_back(problem.what());
+      }
+    }
+    table.finished.push_back(of_row.size());
+  }
+  for (std::size_t r = 0; r < record.sweep.rows.size(); ++r) {
+    auto& cells = table.cells.emplace_back();
+    for (const Figure& figure : record.sweep.figures) {
+      cells.push_back(make_cell(record, r, figure, curves));
+    }
+  }
+  return table;
+}
+
+Rows sweep_rows(const SweepRecord& record, const SweepTable& table) {
+  Rows rows{{""}};
+  for (const SweepRow& row : record.sweep.rows) rows.push_back({row.label});
+  for (std::size_t f = 0; f < record.sweep.figures.size(); ++f) {
+    append_figure(record, table, f, rows);
+  }
+  rows.front().emplace_back("seeds");
+  for (std::size_t r = 0; r < record.sweep.rows.size(); ++r) {
+    const std::size_t asked = record.runs[r].size(), found = table.finished[r];
+    rows[r + 1].push_back(asked == 0       ? "-"
+                          : found == asked ? fmt::format("{}", found)
+                                           : fmt::format("{} of {}", found, asked));
+  }
+  return rows;
+}
+
+Rows difference_rows(const SweepRecord& record, const SweepTable& table) {
+  constexpr const char* kWords[] = {"", "about ", "at most "};
+  Rows rows;
+  for (const Difference& difference : record.sweep.differences) {
+    if (rows.empty()) rows.push_back({"", "ours", "paper", "difference"});
+    const SweepCell* from = cell_of(record, table, difference.from);
+    const SweepCell* minus = cell_of(record, table, difference.minus);
+    if (from == nullptr || minus == nullptr) continue;
+    const auto figure =
+        std::ranges::find(record.sweep.figures, difference.from.figure, &Figure::name);
+    const Style style(from->mean().value_or(0), figure->digits);
+    std::vector<std::string> row{difference.label, "-", "-", "-"};
+    if (difference.printed) {
+      row[2] =
+          kWords[static_cast<std::size_t>(difference.relation)] + style.text(*difference.printed);
+    }
+    if (from->mean() && minus->mean()) {
+      const double ours = *from->mean() - *minus->mean();
+      row[1] = style.with_sign(ours);
+      if (difference.printed) row[3] = off_text(ours, difference, style);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string sweep_text(const SweepRecord& record, const SweepTable& table, bool markdown) {
+  const train::Sweep& sweep = record.sweep;
+  const auto draw = [&](const Rows& rows) {
+    return markdown ? markdown_table(rows) : format_table(rows);
+  };
+  const char* heading = markdown ? "### " : "";
+  std::string text = fmt::format("{}{}\n", heading, sweep.title);
+  if (!sweep.source.empty()) text += (markdown ? "\n" : "") + sweep.source + "\n";
+  if (!sweep.banner.empty()) text += "\nQuick profile: " + sweep.banner + "\n";
+  text += "\n" + draw(sweep_rows(record, table));
+  if (const Rows rows = difference_rows(record, table); !rows.empty()) text += "\n" + draw(rows);
+  if (const std::string missing = missing_text(sweep); !missing.empty()) text += "\n" + missing;
+  if (!sweep.note.empty()) text += "\n" + sweep.note + "\n";
+  return text;
+}
+
+}  // namespace hearsay::report

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearsay/train/sweep_record.h"
+
+namespace hearsay::report {
+
+/// One figure of one row.
+struct SweepCell {
+  std::vector<double> ours;       ///< by seed, of the runs that have finished and have it; of a
+                                  ///< figure against another row one: the ratio of means
+  std::optional<double> printed;  ///< what the paper has
+  bool beyond = false;            ///< a transient stage that outlasts the runs: at least `ours`
+
+  std::optional<double> mean() const;
+  double spread() const;  ///< half of largest minus smallest
+};
+
+/// What the runs of a sweep have come to so far.
+struct SweepTable {
+  std::vector<std::vector<SweepCell>> cells;  ///< [row][figure]
+  std::vector<std::size_t> finished;          ///< runs of a row
+  std::vector<std::string> problems;          ///< runs and lines left out, and why
+};
+
+SweepTable tabulate(const train::SweepRecord& record);
+
+/// A head, then a line a row: label, and for every figure "91.02 +- 0.35" (mean and spread over
+/// seeds), the paper's "90.68" and the difference "+0.34" where it prints one, then how many seeds.
+/// '-' is what is not there; figures that nobody has are left out.
+std::vector<std::vector<std::string>> sweep_rows(const train::SweepRecord& record,
+                                                 const SweepTable& table);
+
+/// The differences of the sweep in the same form; empty if it has none.
+std::vector<std::vector<std::string>> difference_rows(const train::SweepRecord& record,
+                                                      const SweepTable& table);
+
+/// All of it as text: title, source, the banner of a quick profile, both tables, what was not run
+/// and why, the note. With `markdown` the tables are such.
+std::string sweep_text(const train::SweepRecord& record, const SweepTable& table, bool markdown);
+
+}  // namespace hearsay::report

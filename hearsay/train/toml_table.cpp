@@ -1,0 +1,114 @@
+#include "hearsay/train/toml_table.h"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "hearsay/core/spec.h"
+
+namespace hearsay::train {
+
+TomlTable::TomlTable(const toml::table& table, const std::string& file, Names keys,
+                     const Names& others, std::string_view others_are)
+    : table_(table), file_(file), keys_(std::move(keys)) {
+  Names known = keys_;
+  known.insert(known.end(), others.begin(), others.end());
+  for (const auto& [key, node] : table) {
+    if (std::ranges::find(known, key.str()) != known.end()) continue;
+    const std::string_view close = nearest(key.str(), known);
+    Names there_are = keys_;
+    if (!others.empty()) there_are.push_back(others_are);
+    fail(node, "there is no '{}' here{}; there are {}", key.str(),
+         close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
+         fmt::join(there_are, ", "));
+  }
+}
+
+bool TomlTable::is_key(std::string_view key) const {
+  return std::ranges::find(keys_, key) != keys_.end();
+}
+
+std::string TomlTable::text(std::string_view key, std::string fallback) const {
+  const toml::node* node = find(key);
+  return node == nullptr ? std::move(fallback) : text_of(*node, key);
+}
+
+std::string TomlTable::needed_text(std::string_view key) const {
+  std::string value = text(key);
+  if (value.empty()) fail("there is no '{}' here, and it is needed", key);
+  return value;
+}
+
+double TomlTable::number(std::string_view key, double fallback) const {
+  const toml::node* node = find(key);
+  return node == nullptr ? fallback : number_of(*node, key);
+}
+
+std::uint64_t TomlTable::count(std::string_view key, std::uint64_t fallback) const {
+  const toml::node* node = find(key);
+  return node == nullptr ? fallback : count_of(*node, key);
+}
+
+bool TomlTable::flag(std::string_view key) const {
+  const toml::node* node = find(key);
+  if (node == nullptr) return false;
+  if (!node->is_boolean()) fail(*node, "{} must be true or false", key);
+  return node->as_boolean()->get();
+}
+
+const toml::table* TomlTable::child(std::string_view key) const {
+  const toml::node* node = find(key);
+  if (node != nullptr && !node->is_table()) fail(*node, "{} must be a table", key);
+  return node == nullptr ? nullptr : node->as_table();
+}
+
+std::vector<const toml::node*> TomlTable::list(std::string_view key) const {
+  std::vector<const toml::node*> all;
+  const toml::node* node = find(key);
+  if (node == nullptr) return all;
+  if (!node->is_array() || node->as_array()->empty()) {
+    fail(*node, "{} must be a list that is not empty", key);
+  }
+  for (const toml::node& one : *node->as_array()) all.push_back(&one);
+  return all;
+}
+
+std::vector<std::string> TomlTable::texts(std::string_view key) const {
+  std::vector<std::string> all;
+  for (const toml::node* one : list(key)) all.push_back(text_of(*one, key));
+  return all;
+}
+
+std::vector<std::uint64_t> TomlTable::counts(std::string_view key) const {
+  std::vector<std::uint64_t> all;
+  for (const toml::node* one : list(key)) all.push_back(count_of(*one, key));
+  return all;
+}
+
+std::vector<const toml::table*> TomlTable::tables(std::string_view key) const {
+  std::vector<const toml::table*> all;
+  for (const toml::node* one : list(key)) {
+    if (!one->is_table()) fail(*one, "{} must be a list of tables", key);
+    all.push_back(one->as_table());
+  }
+  return all;
+}
+
+std::string TomlTable::text_of(const toml::node& node, std::string_view key) const {
+  if (!node.is_string()) fail(node, "{} must be a text", key);
+  return node.as_string()->get();
+}
+
+double TomlTable::number_of(const toml::node& node, std::string_view key) const {
+  if (!node.is_number()) fail(node, "{} must be a number", key);
+  return *node.value<double>();
+}
+
+std::uint64_t TomlTable::count_of(const toml::node& node, std::string_view key) const {
+  if (!node.is_integer() || node.as_integer()->get() < 0) {
+    fail(node, "{} must be a whole number, 0 or more", key);
+  }
+  return static_cast<std::uint64_t>(node.as_integer()->get());
+}
+
+}  // namespace hearsay::train

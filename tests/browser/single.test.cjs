@@ -1,0 +1,111 @@
+'use strict';
+// The page of one run, opened from disk.
+const {test, before, after} = require('node:test');
+const assert = require('node:assert/strict');
+const path = require('node:path');
+const {shots, with_browser, open, draw_all, charts} = require('./browser.cjs');
+
+const holder = with_browser({before, after});
+
+for (const name of ['single', 'link', 'cycle', 'many', 'not-finished']) {
+  test(`${name}.html shows all that it holds, and asks for nothing`, async () => {
+    const page = await open(holder.browser, `${name}.html`);
+    await draw_all(page);
+    const all = await charts(page);
+    assert.ok(all.length >= 4, `${all.length} charts`);
+    for (const chart of all) {
+      assert.ok(chart.points > 0, `${chart.id} has points`);
+      assert.ok(chart.colours >= 2, `${chart.id} has drawn pixels in ${chart.colours} colours`);
+      for (const title of chart.titles) assert.ok(title.length > 0, `${chart.id} names its axes`);
+    }
+    assert.deepEqual(page.complaints, []);
+    assert.equal(page.asked_for.length, 1, 'the page itself');
+    await page.screenshot({path: path.join(shots, `${name}.png`), fullPage: true});
+    await page.context().close();
+  });
+}
+
+test('the reader chooses what curves are drawn against', async () => {
+  const page = await open(holder.browser, 'link.html');
+  await draw_all(page);
+  const seen = {};
+  for (const axis of ['round', 'bytes', 'simulated']) {
+    await page.locator(`.segments label:has(input[value="${axis}"])`).click();
+    seen[axis] = (await charts(page)).find((chart) => chart.id === 'chart-accuracy');
+    assert.ok(seen[axis].points > 0 && seen[axis].colours >= 2, axis);
+  }
+  assert.match(seen.round.titles[0], /round/i);
+  assert.match(seen.bytes.titles[0], /\(B/);
+  assert.equal(seen.bytes.x_type, 'logarithmic');
+  assert.match(seen.simulated.titles[0], /simulated.*\(s\)/i);
+  assert.deepEqual(page.complaints, []);
+
+  const without_link = await open(holder.browser, 'single.html');
+  assert.equal(await without_link.locator('input[name="axis"][value="simulated"]').count(), 0);
+  assert.equal(await without_link.locator('input[name="axis"][value="bytes"]').count(), 1);
+});
+
+test('curves are hidden and shown by their names', async () => {
+  const page = await open(holder.browser, 'single.html');
+  await draw_all(page);
+  const pixels = async () => (await charts(page)).find((chart) => chart.id === 'chart-accuracy').colours;
+  const before = await pixels();
+  const buttons = page.locator('#chart-accuracy .legend button');
+  const count = await buttons.count();
+  assert.ok(count >= 5, `${count} curves: four peers and their average`);
+  for (let i = 0; i < count; ++i) await buttons.nth(i).click();
+  assert.ok(await pixels() < before, 'no curve is left');
+  for (let i = 0; i < count; ++i) await buttons.nth(i).click();
+  assert.equal(await pixels(), before);
+});
+
+test('a chart turns logarithmic and back', async () => {
+  const page = await open(holder.browser, 'single.html');
+  await draw_all(page);
+  const type = () => page.evaluate(
+      () => Chart.getChart(document.querySelector('#chart-loss canvas')).options.scales.y.type);
+  const before = await type();
+  await page.locator('#chart-loss .switch').click();
+  assert.notEqual(await type(), before);
+  await page.locator('#chart-loss .switch').click();
+  assert.equal(await type(), before);
+});
+
+test('a graph is drawn with an arrow an edge, and each phase of one that changes', async () => {
+  const ring = await open(holder.browser, 'single.html');
+  assert.equal(await ring.locator('svg.graph').count(), 1);
+  assert.equal(await ring.locator('svg.graph .edge').count(), 4);
+  assert.equal(await ring.locator('svg.graph .peer').count(), 4);
+  const cycle = await open(holder.browser, 'cycle.html');
+  assert.equal(await cycle.locator('svg.graph').count(), 3);
+  assert.equal(await cycle.locator('svg.graph .edge').count(), 12);
+});
+
+test('edges are as wide as the bytes that they carried', async () => {
+  const page = await open(holder.browser, 'single.html');
+  const edges = await page.locator('svg.graph .edge').evaluateAll((all) => all.map((edge) => ({
+    width: Number.parseFloat(getComputedStyle(edge).strokeWidth),
+    title: edge.querySelector('title')?.textContent ?? edge.parentElement.querySelector('title').textContent,
+  })));
+  for (const edge of edges) {
+    assert.ok(edge.width > 0);
+    assert.match(edge.title, /\d+ .*\d.* (B|kB|MB)/, 'the bytes are told too');
+  }
+});
+
+test('who holds which classes, and what a peer costs, are told', async () => {
+  const page = await open(holder.browser, 'single.html');
+  assert.equal(await page.locator('table.counts tbody tr').count(), 4);
+  await draw_all(page);
+  for (const what of ['memory', 'compute', 'energy']) {
+    assert.equal(await page.locator(`#chart-cost-${what} canvas`).count(), 1, what);
+  }
+  const quadratic = await open(holder.browser, 'many.html');
+  assert.equal(await quadratic.locator('[id*="chart-cost"]').count(), 0, 'no network, no cost');
+});
+
+test('without a script the tables and the graph are there', async () => {
+  const page = await open(holder.browser, 'single.html', {javaScriptEnabled: false});
+  assert.ok(await page.locator('table tbody tr').count() > 0);
+  assert.ok(await page.locator('svg.graph').isVisible());
+});

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hearsay/train/config.h"
+#include "train/scratch.h"
+
+namespace hearsay::report {
+
+inline bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
+    ++found;
+  }
+  return found;
+}
+
+/// A run directory made by hand: two peers, two evaluations. `more` ends summary.json.
+inline void make_run(const std::filesystem::path& directory, const std::string& graph = "ring",
+                     const std::string& more = "") {
+  std::filesystem::create_directories(directory);
+  train::Config config;
+  config.set("graph", graph);
+  config.set("peers", "2");
+  train::write_text(directory / "config.toml", config.to_toml());
+  train::write_text(
+      directory / "metrics.jsonl",
+      R"({"round": 0, "accuracy": [10, 12], "accuracy_mean": 11, "bytes_total": 0, "divergence": 0})"
+      "\n"
+      R"({"round": 50, "accuracy": [81.5, 92], "accuracy_mean": 86.75, "bytes_total": 12345,)"
+      R"( "divergence": 0.25})"
+      "\n");
+  train::write_text(directory / "summary.json",
+                    R"({"accuracy_mean": 86.75, "accuracy_min": 81.5, "bytes_total": 12345,)"
+                    R"( "class_counts": [[7, 0], [1, 23]])" +
+                        more + "}");
+}
+
+}  // namespace hearsay::report

@@ -1,0 +1,123 @@
+#include "hearsay/report/scatter.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "hearsay/report/sweep_section.h"
+#include "report/run_directories.h"
+
+namespace hearsay::report {
+namespace {
+
+using train::Scratch;
+
+class ScatterTest : public ::testing::Test {
+ protected:
+  void make(const std::string& name, const std::string& summary) {
+    make_run(scratch_ / name);
+    train::write_text(scratch_ / name / "summary.json", summary);
+    names_.push_back((scratch_ / name).string());
+  }
+  Scatter scatter() const { return make_scatter(read_runs(names_)); }
+
+  Scratch scratch_;
+  std::vector<std::string> names_;
+};
+
+TEST_F(ScatterTest, HasAPointARunAndTheFront) {
+  make("plain", R"({"accuracy_mean": 92, "compression_factor": 1})");
+  make("good", R"({"accuracy_mean": 91, "compression_factor": 60})");
+  make("bad", R"({"accuracy_mean": 90, "compression_factor": 50})");
+  make("silent", R"({"accuracy_mean": 80})");
+  const Scatter s = scatter();
+  ASSERT_EQ(s.points.size(), 3u) << "a run that sends nothing has no factor";
+  EXPECT_EQ(s.points[1].x, 60);
+  EXPECT_EQ(s.points[1].y, 91);
+  EXPECT_EQ(s.front, (std::vector<std::size_t>{0, 1}));
+  EXPECT_FALSE(s.less_is_better);
+  EXPECT_EQ(s.note(),
+            fmt::format("Not drawn, without a factor as nothing was sent: {}.", names_[3]));
+}
+
+TEST_F(ScatterTest, OfClosedFormsWantsTheLeastDistance) {
+  make("plain", R"({"distance_to_optimum": 0.1, "compression_factor": 1})");
+  make("worse", R"({"distance_to_optimum": 0.5, "compression_factor": 1})");
+  const Scatter s = scatter();
+  EXPECT_TRUE(s.less_is_better);
+  EXPECT_EQ(s.front, std::vector<std::size_t>{0});
+}
+
+TEST_F(ScatterTest, OfOneRunIsNone) {
+  make("only", R"({"accuracy_mean": 92, "compression_factor": 1})");
+  EXPECT_TRUE(scatter().points.empty());
+}
+
+/// A sweep of three rows: A has two seeds and a printed factor, B a printed figure alone, C no
+/// runs. SP is the accuracy before the final rounds, SCSP that at the end.
+class SweepScatter : public ScatterTest {
+ protected:
+  void SetUp() override {
+    make("a-s1", R"({"accuracy_mean": 90, "compression_factor": 60})");
+    make("a-s2", R"({"accuracy_mean": 92, "compression_factor": 70})");
+    make("b-s1", R"({"accuracy_mean": 94, "compression_factor": 1})");
+    for (const auto& [name, last] : {std::pair("a-s1", 90), {"a-s2", 92}, {"b-s1", 94}}) {
+      train::write_text(scratch_ / name / "metrics.jsonl",
+                        fmt::format("{{\"round\": 9, \"accuracy_mean\": {}}}\n", last));
+    }
+    train::write_text(
+        scratch_ / "t.sweep.json",
+        R"({"v": 1, "title": "t", "source": "", "note": "", "quick": false, "banner": "",
+            "differences": [],
+            "figures": [{"name": "SP", "key": "accuracy_mean", "at": "end", "unit": "%", "digits": 2, "scale": 1},
+                        {"name": "factor", "key": "compression_factor", "at": "end", "unit": "", "digits": 1, "scale": 1}],
+            "rows": [{"label": "A", "place": {"row": "A"}, "runs": ["a-s1", "a-s2"], "missing": "",
+                      "printed": {"SP": 91.5, "factor": 66.8}},
+                     {"label": "B", "place": {"row": "B"}, "runs": ["b-s1"], "missing": "", "printed": {"SP": 93}},
+                     {"label": "C", "place": {"row": "C"}, "runs": [], "missing": "why", "printed": {"SP": 1}}]})");
+    names_ = {scratch_.path().string()};
+  }
+};
+
+TEST_F(SweepScatter, HasMeansOverSeedsAndWhatIsPrinted) {
+  const Scatter s = scatter();
+  ASSERT_EQ(s.points.size(), 2u);
+  EXPECT_EQ(s.points[0].name, "A");
+  EXPECT_EQ(s.points[0].figure, "SP");
+  EXPECT_EQ(s.points[0].x, 65);
+  EXPECT_EQ(s.points[0].y, 91);
+  EXPECT_EQ(s.points[0].low, 90);
+  EXPECT_EQ(s.points[0].high, 92);
+  ASSERT_EQ(s.printed.size(), 2u) << "C has no factor of anybody";
+  EXPECT_EQ(s.printed[0].x, 66.8);
+  EXPECT_EQ(s.printed[0].y, 91.5);
+  EXPECT_EQ(s.printed[1].x, 1);
+  EXPECT_TRUE(s.printed[1].x_is_ours);
+  EXPECT_EQ(s.note(), "Where the paper prints no factor its mark stands at ours.");
+}
+
+TEST_F(SweepScatter, HasDotsBesideIt) {
+  const Runs runs = read_runs(names_);
+  const auto plots = dot_plots(runs.sweeps[0], "chart-printed-0-");
+  ASSERT_EQ(plots.size(), 2u) << "a factor has no unit that others share";
+  EXPECT_EQ(plots[0].id, "chart-printed-0-0");
+  EXPECT_EQ(plots[0].x, "SP (%, log)");
+  EXPECT_EQ(plots[0].rows, (std::vector<std::string>{"A", "B", "C"}));
+  ASSERT_EQ(plots[0].series.size(), 1u);
+  EXPECT_EQ(plots[0].series[0].ours.size(), 2u);
+  EXPECT_EQ(plots[0].series[0].printed[2].x, 1);
+  EXPECT_TRUE(plots[0].log) << "from 1 to 94";
+  EXPECT_EQ(plots[1].title, "factor");
+  EXPECT_EQ(plots[1].x, "factor (no unit)");
+}
+
+TEST_F(SweepScatter, IsToldInWordsToo) {
+  const std::string html = sweep_section(read_runs(names_).sweeps[0]);
+  for (const char* part : {"<table class=\"sortable\">", "91.00 +- 1.00", ">91.5</td>",
+                           "data-value=\"-0.5\">-0.50</td>", "<li>C: why</li>"}) {
+    EXPECT_TRUE(holds(html, part)) << part << "\n" << html;
+  }
+}
+
+}  // namespace
+}  // namespace hearsay::report
