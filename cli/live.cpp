@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -27,7 +28,8 @@ namespace hearsay::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kBetween{500};  // that the page is told how far the run is
-constexpr std::chrono::seconds kPatience{3};        // until the process must have ended
+constexpr std::chrono::seconds kPatience = LivePage::kFinalTime + std::chrono::seconds(2);
+constexpr std::chrono::seconds kInHaste{1};
 
 /// Our environment without what mpirun says to its processes: the page's is none of them.
 std::vector<char*> environment() {
@@ -99,7 +101,8 @@ LivePage::LivePage(const std::string& address, std::uint16_t port) {
 LivePage::~LivePage() {
   if (channel_ >= 0) ::close(channel_);
   if (process_ == 0) return;
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const bool failed = std::uncaught_exceptions() > exceptions_;
+  const auto until = std::chrono::steady_clock::now() + (failed ? kInHaste : kPatience);
   while (::waitpid(process_, nullptr, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > until) {
       ::kill(process_, SIGKILL);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,12 +23,16 @@ namespace hearsay::cli {
 /// viewers and ends.
 class LivePage {
  public:
+  /// How long it stays for viewers who have not fetched the final page.
+  static constexpr std::chrono::seconds kFinalTime{5};
   /// Where the process finds what it inherits.
   static constexpr int kChannel = 3, kListener = 4;
 
   /// Listens, so that it is known from now on whether the port is free. Throws InvalidArgument.
   LivePage(const std::string& address, std::uint16_t port);
-  ~LivePage();  ///< closes the channel, waits for the process to end, and kills it if it does not
+  /// Closes the channel, waits for the process to end, and kills it if it does not; at once if an
+  /// exception is on its way, whose message would have to wait.
+  ~LivePage();
   LivePage(const LivePage&) = delete;
   LivePage& operator=(const LivePage&) = delete;
 
@@ -46,6 +51,7 @@ class LivePage {
   std::string token_, url_;
   int channel_ = -1;
   pid_t process_ = 0;
+  const int exceptions_ = std::uncaught_exceptions();
   std::chrono::steady_clock::time_point told_{};
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <string>
 #include <thread>
@@ -100,7 +101,12 @@ void say(const std::exception& error) {
 /// run time (docs/errors.md).
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw hearsay::RunFailed(
+          "[output] what was to be printed could not be written in whole; is the disk full?");
+    }
+    return status;
   } catch (const std::exception& error) {
     say(error);
     return hearsay::cli::status_of(error);

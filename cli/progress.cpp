@@ -105,11 +105,11 @@ std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traf
   return lines;
 }
 
-/// The line of an evaluation: whole, but on a terminal what its width has room for.
-std::string line_of(const std::string& head, const train::Metrics& m) {
+/// The line of an evaluation: whole, or with `cut` what a terminal has room for.
+std::string line_of(const std::string& head, const train::Metrics& m, bool cut) {
   const double bytes = bytes_of(m.traffic);
   const Terminal terminal = terminal_of(stdout);
-  if (!terminal.moves) return head + figures(m, bytes, kUnlimited);
+  if (!cut || !terminal.moves) return head + figures(m, bytes, kUnlimited);
   const int width = terminal.width - 1;
   return fit({{head + figures(m, bytes, width - static_cast<int>(head.size()))}}, width, false);
 }
@@ -150,7 +150,7 @@ class TextProgress : public Progress {
       block_.wipe();
       const int digits = static_cast<int>(fmt::formatted_size("{}", simulation.total_rounds()));
       const std::string head = fmt::format("{}round {:>{}}  ", style_.label, m.round, digits);
-      fmt::print("{}\n", line_of(head, m));
+      fmt::print("{}\n", line_of(head, m, style_.cut));
       std::fflush(stdout);
     }
     if (style_.block) draw(simulation);

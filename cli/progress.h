@@ -10,6 +10,7 @@ namespace hearsay::cli {
 /// What a run shows on standard output while it goes on. It stops if a signal asks (stop.h).
 struct ProgressStyle {
   bool lines = false;  ///< what it is, then a line an evaluation
+  bool cut = true;     ///< on a terminal, lines to its width
   /// On a terminal, below them and drawn in place: how far it is, rounds/s, time left; the figures
   /// of the last evaluation and the bytes by now; a line a peer for up to 8 peers. Elsewhere
   /// nothing.

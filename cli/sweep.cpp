@@ -39,7 +39,8 @@ struct Options {
 };
 
 train::Sweep read(const Options& options) {
-  if (!fs::is_regular_file(options.file)) {
+  std::error_code error;
+  if (!fs::is_regular_file(options.file, error)) {
     throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", options.file));
   }
   train::SweepOptions given{.quick = options.quick, .seeds = options.seeds, .rows = options.rows};
@@ -93,10 +94,6 @@ void print_plan(const train::Sweep& sweep, std::span<const train::SweepRun> runs
 /// On a GPU: in this process, runs that fit together side by side.
 int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
                   const Options& options) {
-  if (options.jobs > 1) {
-    throw InvalidArgument(
-        "[sweep] --jobs is for the CPU; on a GPU runs that fit together go side by side anyway");
-  }
   int status = 0;
   std::vector<NamedConfig> open;
   for (const train::SweepRun& run : runs) {
@@ -168,6 +165,13 @@ int sweep_command(const Options& options) {
         fmt::format("[{}] no row can be run: {}", options.file,
                     first == sweep.rows.end() ? "there is none" : first->missing));
   }
+  const bool on_gpu = std::ranges::any_of(runs, [](const train::SweepRun& run) {
+    return spec_name(run.config.text("device")) != "cpu";
+  });
+  if (on_gpu && options.jobs > 1) {
+    throw InvalidArgument(
+        "[sweep] --jobs is for the CPU; on a GPU runs that fit together go side by side anyway");
+  }
   std::error_code error;
   fs::create_directories(out, error);
   if (error) {
@@ -175,9 +179,6 @@ int sweep_command(const Options& options) {
         fmt::format("[sweep] cannot create {}: {}", out.string(), error.message()));
   }
   train::write_sweep_record(record_of(options, out), sweep, all);
-  const bool on_gpu = std::ranges::any_of(runs, [](const train::SweepRun& run) {
-    return spec_name(run.config.text("device")) != "cpu";
-  });
   const int status = on_gpu ? run_on_device(runs, out, options)
                             : run_in_processes(runs, {.jobs = options.jobs,
                                                       .threads = options.settings.at("threads"),

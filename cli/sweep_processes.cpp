@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "cli/jobs.h"
 #include "cli/stop.h"
 #include "cli/sweep_progress.h"
+#include "hearsay/core/error.h"
 #include "hearsay/train/sweep_runs.h"
 
 namespace hearsay::cli {
@@ -71,8 +73,17 @@ class Processes {
         progress_.is_finished(i);
         continue;
       }
-      jobs_.start(i, arguments(runs_[i], state == RunState::kBegun));
       progress_.began(i, state == RunState::kBegun);
+      try {
+        jobs_.start(i, arguments(runs_[i], state == RunState::kBegun));
+      } catch (const RunFailed& error) {  // no process to be had now: those that run go on
+        if (jobs_.running() > 0) {
+          queue_.push_back(i);
+          return progress_.put_back(i);
+        }
+        ++failed_;
+        progress_.ended(i, error.what());
+      }
     }
   }
 
@@ -90,22 +101,29 @@ class Processes {
 
   void settle(const JobEnd& end) {
     const RunState state = train::state_of(runs_[end.id]);
-    if (state == RunState::kFinished) return progress_.ended(end.id, "");
-    if (state == RunState::kElsewhere && !stop_requested()) queue_.push_back(end.id);  // was faster
-    if (state == RunState::kElsewhere || stop_requested()) return progress_.put_back(end.id);
-    ++failed_;
     constexpr std::string_view kName = "hearsay: ";
-    const std::string& errors = end.errors;
-    progress_.ended(end.id, end.status < 0   ? fmt::format("killed by signal {}", -end.status)
-                            : errors.empty() ? fmt::format("exit status {}", end.status)
-                            : errors.starts_with(kName) ? errors.substr(kName.size())
-                                                        : errors);
+    std::string said = end.errors;
+    if (said.starts_with(kName)) said.erase(0, kName.size());
+    if (state == RunState::kFinished) {  // by us, or by another while ours was refused
+      return progress_.ended(end.id, "", end.status == 2 ? "" : said);
+    }
+    // Another process was faster, or had the run for a while.
+    const bool taken =
+        state == RunState::kElsewhere ||
+        (state == RunState::kBegun && end.status == 2 && tried_.insert(end.id).second);
+    if (taken && !stop_requested()) queue_.push_back(end.id);
+    if (taken || stop_requested()) return progress_.put_back(end.id);
+    ++failed_;
+    progress_.ended(end.id, end.status < 0 ? fmt::format("killed by signal {}", -end.status)
+                            : said.empty() ? fmt::format("exit status {}", end.status)
+                                           : said);
   }
 
   const std::span<const train::SweepRun> runs_;
   const std::size_t most_;
   std::string threads_;
   std::vector<std::size_t> queue_;
+  std::set<std::size_t> tried_;  ///< runs that another process had when we began them
   Jobs jobs_;
   SweepProgress progress_;
   std::size_t failed_ = 0;

@@ -58,7 +58,7 @@ void SweepProgress::began(std::size_t run, bool again) {
   std::fflush(stdout);
 }
 
-void SweepProgress::ended(std::size_t run, const std::string& trouble) {
+void SweepProgress::ended(std::size_t run, const std::string& trouble, const std::string& warning) {
   const double seconds = seconds_since(running_.at(run));
   running_.erase(run);
   if (trouble.empty()) {
@@ -67,12 +67,13 @@ void SweepProgress::ended(std::size_t run, const std::string& trouble) {
   } else {
     ++failed_;
   }
-  if (quiet_ && trouble.empty()) return;
-  wipe();
-  if (!trouble.empty()) {
-    fmt::print(stderr, "hearsay: {}: {}\n", runs_[run].label, trouble);
-    return;
+  for (const std::string& said : {trouble, warning}) {
+    if (said.empty()) continue;
+    wipe();
+    fmt::print(stderr, "hearsay: {}: {}\n", runs_[run].label, said);
   }
+  if (quiet_ || !trouble.empty()) return;
+  wipe();
   const std::string left = time_left();
   const bool over = finished_ + failed_ == runs_.size();
   const std::string rest = left.empty() || over ? "" : fmt::format("; about {} left", left);

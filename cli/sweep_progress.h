@@ -17,8 +17,8 @@ class SweepProgress {
   SweepProgress(std::span<const train::SweepRun> runs, bool quiet);
 
   void began(std::size_t run, bool again);
-  /// `trouble` is empty, or says what went wrong.
-  void ended(std::size_t run, const std::string& trouble);
+  /// `trouble` is empty, or says what went wrong; `warning` what was said by one that finished.
+  void ended(std::size_t run, const std::string& trouble, const std::string& warning = "");
   /// It has not finished, and waits for its turn.
   void put_back(std::size_t run);
   /// Its turn came, and nothing is left to do: if it was open at first, another process did it.

@@ -79,15 +79,17 @@ void Block::draw(const std::vector<Line>& lines) {
   }
   text += "\x1b[J";  // what stood there below
   drawn_ = static_cast<int>(shown);
-  fmt::print(stream_, "{}", text);
-  std::fflush(stream_);
+  put(text);
 }
 
 void Block::wipe() {
-  if (drawn_ == 0) return;
-  fmt::print(stream_, "\r\x1b[{}A\x1b[J", drawn_);
-  std::fflush(stream_);
+  if (drawn_ > 0) put(fmt::format("\r\x1b[{}A\x1b[J", drawn_));
   drawn_ = 0;
+}
+
+void Block::put(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream_);
+  std::fflush(stream_);
 }
 
 }  // namespace hearsay::cli

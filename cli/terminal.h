@@ -41,6 +41,8 @@ class Block {
   void wipe();
 
  private:
+  void put(const std::string& text);  ///< a terminal may go away: that is no error here
+
   std::FILE* stream_;
   int drawn_ = 0;  ///< lines that stand there
 };

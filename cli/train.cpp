@@ -60,7 +60,8 @@ train::Outcome run_anew(const train::Config& config, fs::path& out, train::Obser
 train::Config read_config(const Options& options, const std::string& file) {
   train::Config config;
   if (!file.empty()) {
-    if (!fs::is_regular_file(file)) {
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) {
       throw InvalidArgument(fmt::format("[train] there is no file '{}'", file));
     }
     config.read_toml(train::read_file(file), file);
@@ -121,7 +122,8 @@ int train_one(const Options& options, Run& run) {
   train::Outcome outcome;
   std::uint64_t threads = 0;
   {
-    const auto progress = make_progress({.lines = !quiet, .block = terminal && !quiet});
+    const auto progress =
+        make_progress({.lines = !quiet, .cut = crew.alone(), .block = terminal && !quiet});
     std::optional<LiveObserver> live;
     if (page) live.emplace(*progress, *page, out);
     train::Observer& observer = live ? static_cast<train::Observer&>(*live) : *progress;

@@ -1,10 +1,12 @@
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -28,7 +30,10 @@ namespace hearsay::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+
+constexpr milliseconds kQuiet{100};  // after which nobody is on the way any more
 
 struct Options {
   std::string directory, address = "127.0.0.1";
@@ -50,6 +55,11 @@ void be_modest() {
   sched_param none{};
   ::sched_setscheduler(0, SCHED_BATCH, &none);
   ::mallopt(M_ARENA_MAX, 2);  // each thread's would be 64 MB of address space
+  pthread_attr_t threads;
+  pthread_attr_init(&threads);
+  pthread_attr_setstacksize(&threads, 2 << 20);  // whatever `ulimit -s` says
+  pthread_setattr_default_np(&threads);
+  pthread_attr_destroy(&threads);
   constexpr std::uint64_t kMemory = 1 << 30;
   const auto limit = [](__rlimit_resource what, std::uint64_t value) {
     const rlimit both{value, value};
@@ -73,21 +83,20 @@ std::optional<std::string> hear() {
 }
 
 /// Serve a run that another process trains, until it closes the channel. Viewers are told, and have
-/// a moment to fetch the final page.
+/// LivePage::kFinalTime to fetch the final page.
 int serve_for_parent(const fs::path& run) {
   const std::optional<std::string> greeting = hear();
   if (!greeting) return 0;
   const std::string token = *greeting == "no token" ? "" : *greeting;
   const auto server = live::make_server(run, live::Listener::adopt(LivePage::kListener), token);
   while (std::optional<std::string> message = hear()) server->progress(std::move(*message));
-  // More viewers may be about to come: while a run took all cores, this process had few moments.
-  bool watched = server->viewers() > 0;
   server->end();
-  for (int i = 0; i < 10 || (i < 100 && server->viewers() > 0); ++i) {
-    watched = watched || server->viewers() > 0;
+  const auto last = Clock::now() + LivePage::kFinalTime;
+  auto quiet = Clock::now() + kQuiet;
+  while (Clock::now() < std::min(last, quiet)) {
     std::this_thread::sleep_for(milliseconds(10));
+    if (!server->settled()) quiet = Clock::now() + kQuiet;
   }
-  if (watched) std::this_thread::sleep_for(std::chrono::seconds(1));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -97,10 +98,18 @@ class LineParser {
 };
 
 EdgeList read(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
+  std::error_code error;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) file.open(path);  // others may never end
+  if (!file.is_open()) {
     throw InvalidArgument(
         fmt::format("[file] cannot read {}; give the path of an edge list", path));
+  }
+  if (const auto size = std::filesystem::file_size(path, error); !error && size > kMostBytes) {
+    throw InvalidArgument(
+        fmt::format("[file] {} has {} bytes; an edge list has at most {}", path, size, kMostBytes));
+  }
   EdgeList list;
   std::string text;
   for (std::size_t line = 1; std::getline(file, text); ++line) {

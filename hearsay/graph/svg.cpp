@@ -110,7 +110,7 @@ std::string line(const Places& places, const Edge& edge, double bend, double wid
 
 std::string lines(const Weights& weights, const Places& places, const SvgStyle& style) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, const Edge*> found;
-  double least = 0, most = 0;
+  double least = 0, most = style.most;
   for (const Edge& edge : weights.edges()) {
     found.emplace(std::pair(edge.sender, edge.receiver), &edge);
     if (!style.amount) continue;
@@ -120,7 +120,7 @@ std::string lines(const Weights& weights, const Places& places, const SvgStyle& 
   }
   const auto width = [&](const Edge& edge) {
     if (!style.amount || most <= 0) return kPlain;
-    if (least > 0.98 * most) return kAlike;
+    if (style.most == 0 && least > 0.98 * most) return kAlike;
     return std::max(kThinnest, kWidest * style.amount(edge) / most);
   };
   const auto tip = [&](const Edge& edge) {

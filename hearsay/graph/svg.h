@@ -27,6 +27,9 @@ struct SvgStyle {
   /// How much an edge counts: its line is as wide as that, the widest 5 units, none below 1. Empty:
   /// all are alike.
   std::function<double(const Edge&)> amount{};
+  /// Of the widest, where pictures share a scale. 0: the largest of this one, and where all are
+  /// nearly that, a middling width for each.
+  double most = 0;
   /// What an edge is called when pointed at, behind "0 to 1, weight 0.333": ", 1.98 MB".
   std::function<std::string(const Edge&)> more{};
 };

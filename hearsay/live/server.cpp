@@ -1,6 +1,7 @@
 #include "hearsay/live/server.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,18 +54,24 @@ class Seat {
 /// What cpp-httplib hands connections to: not too many a second, and not too many at once.
 class Queue : public httplib::TaskQueue {
  public:
-  Queue(Slots& slots, const Signal& closing) : slots_(slots), closing_(closing) {}
+  Queue(Slots& slots, const Signal& closing, std::atomic<std::size_t>& connections)
+      : slots_(slots), closing_(closing), connections_(connections) {}
 
   void enqueue(std::function<void()> job) override {
+    ++connections_;
     const auto delay = turnstile_.pass(Turnstile::Clock::now());
     closing_.wait(static_cast<int>(1000 * delay.count()));
-    slots_.run(std::move(job));
+    slots_.run([&connections = connections_, job = std::move(job)] {
+      job();
+      --connections;
+    });
   }
   void shutdown() override {}
 
  private:
   Slots& slots_;
   const Signal& closing_;
+  std::atomic<std::size_t>& connections_;
   Turnstile turnstile_{Server::kConnectionsPerSecond, Server::kConnectionsAtOnce};
 };
 
@@ -76,7 +83,7 @@ class HttpServer : public Server, private httplib::Server {
         gate_(listener_.address(), listener_.port(), std::move(token)),
         pages_(run_),
         slots_(kConnections) {
-    new_task_queue = [this] { return new Queue(slots_, closing_); };
+    new_task_queue = [this] { return new Queue(slots_, closing_, connections_); };
     set_pre_routing_handler([this](const Request& request, Response& response) {
       answer(request, response);
       return HandlerResponse::Handled;
@@ -92,24 +99,43 @@ class HttpServer : public Server, private httplib::Server {
           "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
           "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
           "frame-ancestors 'none'"}});
-    acceptor_ = std::jthread([this] { accept(); });
-    observer_ = std::jthread([this] { observe(); });
+    try {
+      acceptor_ = std::jthread([this] { accept(); });
+      observer_ = std::jthread([this] { observe(); });
+    } catch (...) {
+      close();
+      throw;
+    }
   }
 
   ~HttpServer() override {
-    closing_.raise();
-    feed_.close();
-    slots_.close();
-    ::shutdown(listener_.descriptor(), SHUT_RDWR);  // accept fails from now on
+    close();
     acceptor_.join();
     observer_.join();
   }
 
   void progress(std::string json) override { feed_.progress(std::move(json)); }
-  void end() override { feed_.end(); }
+
+  void end() override {
+    pages_.page(false);  // viewers all ask for it at once, and find it made
+    feed_.end();
+  }
   std::size_t viewers() const override { return viewers_; }
 
+  bool settled() const override {
+    pollfd waiting{listener_.descriptor(), POLLIN, 0};
+    return connections_ == 0 && final_pages_ >= told_the_end_ && ::poll(&waiting, 1, 0) == 0;
+  }
+
  private:
+  /// Threads end from now on.
+  void close() {
+    closing_.raise();
+    feed_.close();
+    slots_.close();
+    ::shutdown(listener_.descriptor(), SHUT_RDWR);  // accept fails
+  }
+
   /// Until the server closes. An error of accept ends cpp-httplib's loop, but not this one.
   void accept() {
     do {
@@ -170,12 +196,17 @@ class HttpServer : public Server, private httplib::Server {
   }
 
   void send_page(Response& response) {
-    const auto page = pages_.page(!feed_.state().ended);
+    const bool final = feed_.state().ended;
+    const auto page = pages_.page(!final);
     response.status = 200;
-    response.set_content_provider(page->size(), "text/html; charset=utf-8",
-                                  [page](std::size_t from, std::size_t size, DataSink& sink) {
-                                    return sink.write(page->data() + from, std::min(size, kPiece));
-                                  });
+    response.set_content_provider(
+        page->size(), "text/html; charset=utf-8",
+        [page](std::size_t from, std::size_t size, DataSink& sink) {
+          return sink.write(page->data() + from, std::min(size, kPiece));
+        },
+        [this, final](bool all) {
+          if (final && all) ++final_pages_;
+        });
   }
 
   void send_file(const char* name, Response& response) {
@@ -224,6 +255,7 @@ class HttpServer : public Server, private httplib::Server {
     }
     if (state.closed || !sink.is_writable()) return false;
     if (text.empty()) text = ": beat\n\n";
+    if (events.ended()) ++told_the_end_;
     if (!sink.write(text.data(), text.size())) return false;
     if (events.ended()) sink.done();
     return true;
@@ -234,7 +266,8 @@ class HttpServer : public Server, private httplib::Server {
   const Gate gate_;
   PageCache pages_;
   Feed feed_;
-  std::atomic<std::size_t> viewers_ = 0;
+  std::atomic<std::size_t> connections_ = 0, viewers_ = 0;
+  std::atomic<std::size_t> told_the_end_ = 0, final_pages_ = 0;  ///< viewers; sent since
   Signal closing_;
   Slots slots_;
   std::jthread acceptor_, observer_;

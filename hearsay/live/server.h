@@ -31,10 +31,13 @@ class Server {
 
   /// Tell viewers how far the run is: a JSON object in one line (events.h).
   virtual void progress(std::string json) = 0;
-  /// Tell them that it has ended. The server stays.
+  /// Make the final page, and tell them that the run has ended. The server stays.
   virtual void end() = 0;
 
   virtual std::size_t viewers() const = 0;  ///< that follow events now
+  /// After the end: nobody is connected or waits to be, and there were as many who fetched the
+  /// final page as who heard of the end.
+  virtual bool settled() const = 0;
 };
 
 /// Whether this build can serve; without cpp-httplib it cannot.

@@ -6,7 +6,12 @@ namespace hearsay::live {
 
 Slots::Slots(std::size_t threads) {
   threads_.reserve(threads);
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (...) {  // those that there are would wait, and who destroys them for them
+    close();
+    throw;
+  }
 }
 
 Slots::~Slots() {

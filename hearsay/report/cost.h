@@ -17,14 +17,14 @@ namespace hearsay::report {
 ///   M  multiplications of convolutions and linear layers in the forward pass,
 ///   N  values that a norm puts out,
 ///   A  values that a backward pass reads again: outputs of convolutions, linear layers, norms,
-///      pools and sums (a relu works in place),
+///      pools, sums and dropout (a relu works in place),
 /// the device needs
 ///   memory         4 (v d + B A) bytes
 ///   multiply-adds  B (M + 2 N) forward, as the paper counts; training takes three times that
 ///   words moved    5 B A + 2 v d: an activation is written, read forward and backward, its
 ///                  gradient written and read; an array is read and written once.
-/// The paper prints no formula; for its ResNet-20 these give its 20.3 MB, 5.24 G and 0.33 G to 0.5
-/// %, and its 243 MB to 1.2 % (docs/energy.md).
+/// The paper prints no formula; for its ResNet-20 these give its 20.3 MB and 5.24 G to 0.5 %,
+/// its 0.33 G to 0.8 % and its 243 MB to 1.2 % (docs/energy.md).
 struct Cost {
   std::uint64_t batch = 0;
   double model_bytes = 0;       ///< 4 v d

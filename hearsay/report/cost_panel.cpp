@@ -13,22 +13,16 @@ namespace {
 
 constexpr char kEnergy[] = "horowitz45";
 
-/// The network that the summary and the settings tell of. Both come from files, and may disagree.
+/// The network that the summary and the settings tell of; InvalidArgument if they disagree.
 std::optional<model::Network> network_of(const Record& record) {
   const std::string input = record.text("input");
   const std::optional<double> classes = record.figure("classes");
   if (input.empty() || !classes || !(*classes >= 1 && *classes <= 1e6)) return {};
-  try {
-    return model::make_model(record.config().text("model"), model::parse_shape(input),
-                             static_cast<std::size_t>(*classes));
-  } catch (const InvalidArgument&) {
-    return {};
-  }
+  return model::make_model(record.config().text("model"), model::parse_shape(input),
+                           static_cast<std::size_t>(*classes));
 }
 
-}  // namespace
-
-std::optional<CostPanel> cost_panel(const Record& record) {
+std::optional<CostPanel> make_panel(const Record& record) {
   const double peers = record.figure("peers").value_or(0);
   const double rounds = record.figure("rounds").value_or(0);
   const double batch = record.figure("batch").value_or(0);
@@ -61,6 +55,18 @@ std::optional<CostPanel> cost_panel(const Record& record) {
                                     .received_bytes = sent},
                                    kEnergy)});
   return panel;
+}
+
+}  // namespace
+
+/// Summary and settings come from files: they may disagree, or name what this version does not
+/// have.
+std::optional<CostPanel> cost_panel(const Record& record) {
+  try {
+    return make_panel(record);
+  } catch (const InvalidArgument&) {
+    return {};
+  }
 }
 
 }  // namespace hearsay::report

@@ -29,11 +29,11 @@ std::string cost_section(const CostPanel& panel, const std::string& prefix) {
   return "<h2>What a device pays for a round</h2>\n<div class=\"sheet\">" + html_table(rows) +
          "</div>\n<div class=\"charts costs\">\n" +
          chart_figure(prefix + "chart-cost-memory", "Memory",
-                      "Of the arrays, and of activations.") +
+                      "Arrays of the model's size, and activations.") +
          chart_figure(prefix + "chart-cost-compute", "Compute",
                       "Multiply-adds of the forward pass; training takes three times that.") +
          chart_figure(prefix + "chart-cost-energy", "Energy",
-                      fmt::format("A model, no measurement: {}.", panel.energy)) +
+                      fmt::format("A model, not a measurement: {}.", panel.energy)) +
          "</div>\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "hearsay/graph/schedule.h"
 #include "hearsay/graph/svg.h"
 #include "hearsay/report/table.h"
+#include "hearsay/train/metrics.h"
 
 namespace hearsay::report {
 
@@ -22,34 +24,46 @@ constexpr std::size_t kMostPhases = 12;
 
 using Ends = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Bytes of each edge, by sender and receiver.
-std::map<Ends, double> bytes_of_edges(const std::vector<graph::Weights>& period,
-                                      const std::vector<double>& bytes_by_peer) {
-  std::map<Ends, double> share;
-  std::vector<double> all(bytes_by_peer.size(), 0);
-  for (const graph::Weights& weights : period) {
-    for (const graph::Edge& edge : weights.edges()) {
-      share[{edge.sender, edge.receiver}] += 1;
-      all[edge.sender] += 1;
+/// Bytes of each edge over the whole run, by sender and receiver; none if the run does not tell. In
+/// a graph that does not change all out-neighbours of a peer got the same messages.
+std::map<Ends, double> bytes_of_edges(const Record& record, graph::Schedule& schedule) {
+  std::map<Ends, double> bytes;
+  if (!schedule.is_static()) {
+    for (const std::vector<double>& row : record.table("bytes_by_edge")) {
+      const auto is_peer = [&](double number) {
+        return number >= 0 && number < static_cast<double>(schedule.peers());
+      };
+      if (row.size() != 3 || !is_peer(row[0]) || !is_peer(row[1])) return {};
+      bytes[{static_cast<std::uint32_t>(row[0]), static_cast<std::uint32_t>(row[1])}] = row[2];
     }
+    return bytes;
   }
-  for (auto& [ends, bytes] : share) bytes *= bytes_by_peer[ends.first] / all[ends.first];
-  return share;
+  const std::vector<double> bytes_by_peer = record.numbers("bytes_by_peer");
+  if (bytes_by_peer.size() != schedule.peers()) return {};
+  const graph::Weights& weights = schedule.at(0, 0);
+  for (const graph::Edge& edge : weights.edges()) {
+    const double edges = static_cast<double>(weights.out_of(edge.sender).size());
+    bytes[{edge.sender, edge.receiver}] = bytes_by_peer[edge.sender] / edges;
+  }
+  return bytes;
 }
 
-std::string note_of(const Record& record, bool has_bytes, bool changes, double most) {
-  if (!has_bytes) {
-    return record.finished() ? "" : "Edges get their widths when the run has finished.";
+/// `most`: bytes of the widest edge; none if edges have no widths.
+std::string note_of(const Record& record, std::optional<double> most, bool changes) {
+  if (!most) {
+    if (!record.finished()) return "Edges get their widths when the run has finished.";
+    return changes && record.config().count("peers") > train::Traffic::kEdgesToldOf
+               ? fmt::format(
+                     "Edges have no widths: bytes are told for each edge of a graph that "
+                     "changes up to {} peers.",
+                     train::Traffic::kEdgesToldOf)
+               : "";
   }
-  if (most <= 0) return "Nothing was sent over these edges.";
+  if (*most <= 0) return "Nothing was sent over these edges.";
   return fmt::format(
-      "Edges are as wide as the bytes sent over them: the widest stands for {}.{} Point at one for "
-      "its own.",
-      human_bytes(most),
-      changes
-          ? " As a message goes to all neighbours of its time, this counts each of the graphs as "
-            "having served equally long."
-          : "");
+      "The width of an edge is the bytes sent over it in the whole run; the widest is {}. Point at "
+      "one for its own.",
+      human_bytes(*most));
 }
 
 /// How many phases there is room for.
@@ -76,22 +90,25 @@ std::string draw(const Record& record, std::size_t most_edges) {
   }
   const auto schedule =
       graph::make_schedule(spec, {record.config().count("peers"), record.config().count("seed")});
-  const std::vector<graph::Weights> period = schedule->period(), phases = graph::phases(*schedule);
+  const std::vector<graph::Weights> phases = graph::phases(*schedule);
   const std::size_t shown = room(phases, most_edges);
-  const std::vector<double> bytes_by_peer = record.numbers("bytes_by_peer");
   const bool drawn_anew = spec_name(spec) == "random" && !schedule->is_static();
-  const bool has_bytes = bytes_by_peer.size() == schedule->peers() && !drawn_anew;
+  const std::map<Ends, double> bytes = bytes_of_edges(record, *schedule);
 
   graph::SvgStyle style{.shape = graph::shape_of(spec, schedule->peers())};
-  std::map<Ends, double> bytes;
-  double most = 0;
-  if (has_bytes) {
-    bytes = bytes_of_edges(period, bytes_by_peer);
-    for (const auto& [ends, count] : bytes) most = std::max(most, count);
-    style.amount = [&](const graph::Edge& edge) { return bytes.at({edge.sender, edge.receiver}); };
-    style.more = [&](const graph::Edge& edge) {
-      return ", " + human_bytes(bytes.at({edge.sender, edge.receiver}));
+  std::optional<double> most;
+  if (!bytes.empty()) {
+    style.amount = [&](const graph::Edge& edge) {
+      const auto found = bytes.find({edge.sender, edge.receiver});
+      return found == bytes.end() ? 0.0 : found->second;
     };
+    style.more = [&](const graph::Edge& edge) { return ", " + human_bytes(style.amount(edge)); };
+    for (std::size_t k = 0; k < shown; ++k) {
+      for (const graph::Edge& edge : phases[k].edges()) {
+        style.most = std::max(style.most, style.amount(edge));
+      }
+    }
+    most = style.most;
   }
   std::string html = "<div class=\"graphs\">\n";
   for (std::size_t k = 0; k < shown; ++k) {
@@ -105,12 +122,12 @@ std::string draw(const Record& record, std::size_t most_edges) {
   html += "</div>\n";
   std::string note;
   if (drawn_anew) {
-    note = fmt::format("Drawn anew again and again: the first {}.", shown);
+    note = fmt::format("A new graph is drawn again and again; these are the first {}. ", shown);
   } else if (phases.size() > 1) {
     note = fmt::format("{} graphs in turn{}. ", phases.size(),
                        shown < phases.size() ? fmt::format(", the first {} here", shown) : "");
   }
-  note += note_of(record, has_bytes, phases.size() > 1, most);
+  note += note_of(record, most, phases.size() > 1);
   return html + (note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", note));
 }
 

@@ -10,9 +10,9 @@ namespace hearsay::report {
 /// as the bytes that they carried, and below it what the widths mean. A graph that cannot be drawn
 /// is told in words.
 ///
-/// The bytes of an edge are its sender's, shared evenly over the sender's out-edges, each counted
-/// as often as it is in the schedule's period: all out-neighbours get the same message. Exact for a
-/// static graph. At most `most_edges` are drawn, over all phases.
+/// The bytes of an edge are those of the whole run: of a graph that changes what the run recorded
+/// (Traffic::bytes_by_edge), otherwise the sender's, shared evenly over its edges. At most
+/// `most_edges` are drawn, over all phases.
 std::string graph_section(const Record& record, std::size_t most_edges);
 
 }  // namespace hearsay::report

@@ -73,8 +73,8 @@ class Writer {
     return "<div class=\"charts\">\n" +
            chart_figure(
                "chart-scatter", "What compression costs",
-               std::string("Nobody outdoes the runs on the dashed front: whoever sends fewer bytes "
-                           "is worse, whoever is better sends more.") +
+               std::string("No other run beats those on the dashed front: one that sends fewer "
+                           "bytes is less accurate, one that is more accurate sends more.") +
                    (data_.scatter.printed.empty() ? "" : " Hollow marks are what a paper prints."),
                false, html_table(scatter_table(data_.scatter))) +
            "</div>\n" + html;
@@ -120,10 +120,19 @@ class Writer {
   PageData data_;
 };
 
+bool is_one(const Runs& runs) { return runs.runs.size() == 1 && runs.sweeps.empty(); }
+
+std::string title_of(const Runs& runs) {
+  if (is_one(runs)) return runs.runs.front().label;
+  return runs.sweeps.size() == 1 && !runs.sweeps[0].record.sweep.title.empty()
+             ? runs.sweeps[0].record.sweep.title
+             : fmt::format("{} runs", runs.runs.size());
+}
+
 std::string one_run(const Runs& runs, Writer& writer) {
   const ShownRun& run = runs.runs.front();
   std::string html = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
-                                 escape_markup(run.label), words_of(run.record.config()));
+                                 escape_markup(title_of(runs)), words_of(run.record.config()));
   if (writer.data().live) {
     html +=
         "<div class=\"box\" id=\"live\" data-state=\"begun\" role=\"status\"><span "
@@ -136,19 +145,16 @@ std::string one_run(const Runs& runs, Writer& writer) {
   if (run.record.columns().lines() == 0) {
     html += "<p class=\"note\">There is no evaluation yet.</p>\n";
   }
-  return html + chooser(runs) + writer.run_charts(0, "") + "<h2>Peers</h2>\n" +
+  return html + chooser(runs, writer.data().live) + writer.run_charts(0, "") + "<h2>Peers</h2>\n" +
          peers_of_run(run.record, "", graph::kMostDrawnEdges) + writer.cost(0, "") +
          settings(run.record);
 }
 
 std::string several_runs(const Runs& runs, Writer& writer) {
-  const std::string title = runs.sweeps.size() == 1 && !runs.sweeps[0].record.sweep.title.empty()
-                                ? runs.sweeps[0].record.sweep.title
-                                : fmt::format("{} runs", runs.runs.size());
-  std::string html =
-      fmt::format("<h1>{}</h1>\n</header>\n", escape_markup(title)) + problems_box(runs.problems);
+  std::string html = fmt::format("<h1>{}</h1>\n</header>\n", escape_markup(title_of(runs))) +
+                     problems_box(runs.problems);
   for (std::size_t k = 0; k < runs.sweeps.size(); ++k) html += writer.sweep(k);
-  html += "<h2>Figures at the end</h2>\n" + summary_table(runs, true) + chooser(runs) +
+  html += "<h2>Figures at the end</h2>\n" + summary_table(runs, true) + chooser(runs, false) +
           writer.several_charts() + "<h2>Each run</h2>\n";
   const std::size_t shown = std::min(runs.runs.size(), kMostSections);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -179,18 +185,15 @@ std::string several_runs(const Runs& runs, Writer& writer) {
 Page make_page(const Runs& runs, const PageOptions& options) {
   Page page{"", runs.runs.size(), runs.problems};
   if (runs.runs.empty()) return page;
-  const bool live = options.live && runs.runs.size() == 1 && runs.sweeps.empty() &&
-                    !runs.runs.front().record.finished();
+  const bool live = options.live && is_one(runs) && !runs.runs.front().record.finished();
   Writer writer(runs, live);
   std::string body = "<header><p class=\"brand\">hearsay</p>\n";
-  const bool one = runs.runs.size() == 1 && runs.sweeps.empty();
-  body += one ? one_run(runs, writer) : several_runs(runs, writer);
+  body += is_one(runs) ? one_run(runs, writer) : several_runs(runs, writer);
   body += fmt::format(
       "<noscript><p class=\"box banner\">Curves are drawn by a script, which this reader does not "
       "run.</p></noscript>\n<footer>hearsay {}</footer>\n",
       escape_markup(version()));
-  page.html =
-      frame({"hearsay: " + runs.runs.front().label, std::move(body), to_json(writer.data()), live});
+  page.html = frame({"hearsay: " + title_of(runs), std::move(body), to_json(writer.data()), live});
   return page;
 }
 

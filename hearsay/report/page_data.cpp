@@ -45,6 +45,7 @@ struct Sampled {
   const Curve* curve;
   std::vector<std::size_t> lines;
   std::vector<double> y;
+  std::size_t left_out = 0;  ///< evaluations
 };
 
 Sampled sample_curve(const Curve& curve, const Record& record, std::size_t stretches) {
@@ -63,6 +64,7 @@ Sampled sample_curve(const Curve& curve, const Record& record, std::size_t stret
     sampled.lines.push_back(present[k]);
     sampled.y.push_back(y[k]);
   }
+  sampled.left_out = present.size() - sampled.lines.size();
   return sampled;
 }
 
@@ -97,6 +99,7 @@ std::string series_json(const Sampled& sampled, const Rows& rows) {
       R"({{"name":{},"record":{},"key":{},"entry":{},"colour":{},"dash":{},"look":"{}")",
       text(curve.name), curve.record, text(curve.key), curve.entry, curve.colour, curve.dash,
       kLooks[static_cast<std::size_t>(curve.look)]);
+  if (sampled.left_out > 0) out += fmt::format(R"(,"left_out":{})", sampled.left_out);
   if (sampled.lines.size() < rows.lines().size()) {
     out += ",\"rows\":" + list(sampled.lines, [&](std::size_t line) {
              return fmt::format("{}", rows.place(line));
@@ -131,7 +134,10 @@ std::string scatter_json(const Scatter& scatter) {
   Json json{{"y", scatter.y},
             {"log", scatter.less_is_better},
             {"note", scatter.note()},
-            {"front", scatter.front}};
+            {"fronts", Json::array()}};
+  for (const Scatter::Front& front : scatter.fronts) {
+    json["fronts"].push_back({{"task", front.task}, {"points", front.points}});
+  }
   for (const auto& [key, points] :
        {std::pair("points", &scatter.points), {"printed", &scatter.printed}}) {
     json[key] = Json::array();

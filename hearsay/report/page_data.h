@@ -15,15 +15,16 @@ namespace hearsay::report {
 ///   {"live": false,
 ///    "records": [{"name", "lines", "round": [...], "bytes": [...], "simulated": [...]}],
 ///    "charts": [{"id", "y", "log", "axis", "series": [{"name", "record", "key", "entry", "colour",
-///                "dash", "look", "rows": [...], "y": [...]}]}],
-///    "scatter": {"y", "log", "note", "points": [...], "front": [...], "printed": [...]},
+///                "dash", "look", "left_out", "rows": [...], "y": [...]}]}],
+///    "scatter": {"y", "log", "note", "points": [...], "fronts": [{"task", "points": [...]}],
+///                "printed": [...]},
 ///    "dots": [{"id", "x", "log", "rows": [...],
 ///              "series": [{"name", "ours": [...], "printed": [...]}]}],
 ///    "costs": [...]}                                                         (cost_section.h)
 ///
 /// A series has a y for each of its rows, which number the entries of its record's columns; without
 /// `rows` it has one for each entry. Curves of more evaluations than can be seen are sampled
-/// (sample.h), each by itself. null is what was not finite.
+/// (sample.h), each by itself, which leaves some out. null is what was not finite.
 struct PageData {
   struct ShownChart {
     std::string id;  ///< of its element

@@ -58,7 +58,7 @@ std::string peers_of_run(const Record& record, const std::string& prefix, std::s
       "{}</h3></figcaption>\n{}"
       "</figure>\n",
       prefix, escape_markup(record.config().text("graph")), graph_section(record, most_edges));
-  if (const auto counts = record.class_counts(); !counts.empty()) {
+  if (const auto counts = record.table("class_counts"); !counts.empty()) {
     html += fmt::format(
         "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row a "
         "peer</h3></figcaption>\n{}"
@@ -73,11 +73,11 @@ std::string settings(const Record& record) {
                      escape_markup(record.config().to_toml()));
 }
 
-std::string chooser(const Runs& runs) {
+std::string chooser(const Runs& runs, bool live) {
   const auto any = [&](const auto& has) { return std::ranges::any_of(runs.runs, has); };
-  const bool bytes = any([](const ShownRun& run) {
+  const bool bytes = any([&](const ShownRun& run) {
     const auto all = run.record.bytes();
-    return !all.empty() && all.back() > 0;
+    return !all.empty() && (live || all.back() > 0);
   });
   const bool simulated = any([](const ShownRun& run) {
     return !run.record.columns().figure("simulated_seconds").empty();

@@ -24,8 +24,9 @@ std::string peers_of_run(const Record& record, const std::string& prefix, std::s
 /// The config, folded away.
 std::string settings(const Record& record);
 
-/// What curves can be drawn against: rounds, and what else some run has.
-std::string chooser(const Runs& runs);
+/// What curves can be drawn against: rounds, and what else some run has, or with `live` may come
+/// to.
+std::string chooser(const Runs& runs, bool live);
 
 /// What was left out and why; nothing if that is nothing.
 std::string problems_box(const std::vector<std::string>& problems);

@@ -80,6 +80,11 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
   config_ = read_config(config);
   columns_ = Columns(metrics);
   finished_ = is_file(summary);
+  if (finished_ && columns_.lines() == 0) {
+    throw CorruptData(columns_.problems().empty()
+                          ? fmt::format("[report] {} is empty", metrics.string())
+                          : columns_.problems().front());
+  }
   summary_.push_back(finished_ ? train::read_json_file(summary, "report") : last_line(columns_));
 }
 
@@ -114,17 +119,15 @@ std::vector<double> Record::numbers(std::string_view key) const {
   return found == summary_.front().end() ? std::vector<double>{} : numbers_of(*found);
 }
 
-std::vector<std::vector<double>> Record::class_counts() const {
-  std::vector<std::vector<double>> counts;
-  const auto found = summary_.front().find("class_counts");
+std::vector<std::vector<double>> Record::table(std::string_view key) const {
+  std::vector<std::vector<double>> rows;
+  const auto found = summary_.front().find(key);
   if (found == summary_.front().end() || !found->is_array()) return {};
   for (const Json& row : *found) {
-    counts.push_back(numbers_of(row));
-    if (counts.back().size() != row.size() || counts.back().size() != counts.front().size()) {
-      return {};
-    }
+    rows.push_back(numbers_of(row));
+    if (rows.back().size() != row.size() || rows.back().size() != rows.front().size()) return {};
   }
-  return counts;
+  return rows;
 }
 
 std::vector<std::string> Record::class_names() const {
@@ -139,9 +142,11 @@ std::vector<std::string> Record::class_names() const {
 }
 
 std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
-                                                            const train::Config& config) {
+                                                            const train::Config& config,
+                                                            std::vector<std::string>& problems) {
   std::vector<std::pair<std::string, Record>> found;
-  if (!fs::exists(run / "compare")) return found;
+  std::error_code error;
+  if (!fs::exists(run / "compare", error)) return found;
   for (const train::Control& control : train::controls(config)) {
     const fs::path directory = run / "compare" / control.name;
     if (!is_file(directory / "summary.json")) continue;
@@ -149,8 +154,8 @@ std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
       Record record(directory);
       if (record.config().hash() != control.config.hash()) continue;
       found.emplace_back(std::string(control.name), std::move(record));
-    } catch (const std::exception&) {
-      continue;
+    } catch (const std::exception& problem) {
+      problems.emplace_back(problem.what());
     }
   }
   return found;

@@ -41,8 +41,8 @@ class Record {
   std::string text(std::string_view key) const;  ///< empty if it is not there
   /// A list of numbers of it, such as `bytes_by_peer`; empty if it is not there or holds others.
   std::vector<double> numbers(std::string_view key) const;
-  /// counts[peer][class], or nothing.
-  std::vector<std::vector<double>> class_counts() const;
+  /// A table of numbers of it, such as `class_counts` (a row a peer); rows are equally long.
+  std::vector<std::vector<double>> table(std::string_view key) const;
   std::vector<std::string> class_names() const;
 
   /// Lines that were left out: "[report] runs/a/metrics.jsonl, line 17: it is no JSON object".
@@ -56,9 +56,11 @@ class Record {
   std::vector<nlohmann::json> summary_;  ///< one
 };
 
-/// The finished controls of a run (train/compare.h) with their names. Damaged ones and those of
-/// other settings take nothing from the run itself: they are left out.
+/// The finished controls of a run (train/compare.h) with their names. Damaged ones take nothing
+/// from the run itself: they are left out, and `problems` gets what is wrong with them. So are
+/// those of other settings, which a later run will make again.
 std::vector<std::pair<std::string, Record>> control_records(const std::filesystem::path& run,
-                                                            const train::Config& config);
+                                                            const train::Config& config,
+                                                            std::vector<std::string>& problems);
 
 }  // namespace hearsay::report

@@ -20,6 +20,8 @@ class Charts {
   Charts(const ShownRun& run, std::size_t record, bool live)
       : run_(run), record_(record), live_(live) {}
 
+  bool live() const { return live_; }
+
   Curve curve(std::string name, std::string key, Look look = Look::kPlain) const {
     return {std::move(name), record_, std::move(key), -1, 0, 0, look};
   }
@@ -42,7 +44,7 @@ class Charts {
       const std::vector<double> values = values_of(curve, record_of(curve));
       const auto counts = [&](double v) { return std::isfinite(v) && (live_ || v != dull); };
       shown |= std::ranges::any_of(values, counts);
-      return !has_some(values);
+      return live_ ? values.empty() : !has_some(values);
     });
     if (shown) charts_.push_back(std::move(chart));
   }
@@ -122,15 +124,14 @@ void add_accuracy(Charts& charts, const ShownRun& run, std::size_t record) {
   if (!run.controls.empty()) {
     charts.add(
         {"controls", "What talking was worth",
-         "The same peers beside silence and full communication: no message at all, and every "
-         "float over every edge.",
+         "This run beside two controls: no messages at all, and every float over every edge.",
          "Mean test accuracy (%)", false, "", talk});
   }
   std::vector<Curve> by_bytes = talk;
   by_bytes.insert(by_bytes.begin() + 1, charts.averaged("accuracy_of_average"));
   std::erase_if(by_bytes, [&](const Curve& curve) {
     const std::vector<double> bytes = charts.record_of(curve).bytes();
-    return bytes.empty() || !(bytes.back() > 0);
+    return bytes.empty() || (!charts.live() && !(bytes.back() > 0));
   });
   charts.add({"accuracy-bytes", "Test accuracy for the bytes sent", "", "Test accuracy (%)", false,
               "bytes", std::move(by_bytes)});
@@ -154,7 +155,7 @@ bool wants_log(const Record& record, std::initializer_list<const char*> keys) {
 std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool live) {
   Charts charts(run, record, live);
   add_accuracy(charts, run, record);
-  Curve minibatches = charts.curve("on minibatches, since the evaluation before", "train_loss");
+  Curve minibatches = charts.curve("minibatches since the previous evaluation", "train_loss");
   paint(minibatches, 0);
   charts.add({"validation",
               "Accuracy on the samples held out for validation",

@@ -47,21 +47,13 @@ class Reader {
     try {
       Record record(directory);
       all_.problems.insert(all_.problems.end(), record.problems().begin(), record.problems().end());
-      auto controls = control_records(directory, record.config());
+      auto controls = control_records(directory, record.config(), all_.problems);
       all_.runs.push_back({std::move(record), label, std::move(controls)});
       found->second = all_.runs.size() - 1;
     } catch (const std::exception& error) {
       all_.problems.emplace_back(error.what());
     }
     return found->second;
-  }
-
-  /// A sweep's tables and its runs read the same files: what both complain of is said once.
-  void add_problem(const std::string& problem) {
-    const auto text = [](const std::string& one) { return one.substr(one.find(']') + 1); };
-    if (std::ranges::count(all_.problems, text(problem), text) == 0) {
-      all_.problems.push_back(problem);
-    }
   }
 
   void add_sweep(const fs::path& file) {
@@ -76,8 +68,12 @@ class Reader {
           if (run != kNone) runs.push_back(run);
         }
       }
-      sweep.table = tabulate(sweep.record);
-      for (const std::string& problem : sweep.table.problems) add_problem(problem);
+      std::vector<std::vector<const Record*>> records;
+      for (const auto& row : sweep.rows) {
+        auto& of_row = records.emplace_back();
+        for (const std::size_t run : row) of_row.push_back(&all_.runs[run].record);
+      }
+      sweep.table = tabulate(sweep.record, records);
       all_.sweeps.push_back(std::move(sweep));
     } catch (const std::exception& error) {
       all_.problems.emplace_back(error.what());

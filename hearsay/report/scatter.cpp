@@ -1,12 +1,12 @@
 #include "hearsay/report/scatter.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "hearsay/report/pareto.h"
+#include "hearsay/report/run_figures.h"
 
 namespace hearsay::report {
 
@@ -15,21 +15,26 @@ namespace {
 constexpr const char* kFactor = "compression_factor";
 constexpr double kSameFactor = 0.01;
 
-/// The figure of a sweep that is a compression factor, if it has one.
-std::optional<std::size_t> factor_of(const train::Sweep& sweep) {
-  for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
-    const train::Figure& figure = sweep.figures[f];
-    const bool is_factor = figure.key == kFactor || figure.key == "paper_compression_factor";
-    if (is_factor && figure.against.empty() && figure.scale > 0) return f;
-  }
-  return {};
+bool is_factor(const train::Figure& figure) {
+  const bool named = figure.key == kFactor || figure.key == "paper_compression_factor";
+  return named && figure.against.empty() && figure.scale > 0;
 }
 
-/// Of the runs of a row, as their summaries have it; 0 if none has.
-double mean_factor(const std::vector<std::size_t>& row, const Runs& runs) {
+/// How a sweep counts compression.
+std::string factor_key(const train::Sweep& sweep) {
+  const auto found = std::ranges::find_if(sweep.figures, is_factor);
+  return found == sweep.figures.end() ? kFactor : found->key;
+}
+
+/// Over the runs of a row, until the evaluation that `figure` is read at; 0 if none has one. Final
+/// rounds of full messages lower it, and what a run had reached before them was cheaper.
+double mean_factor(const std::vector<std::size_t>& row, const Runs& runs, const std::string& key,
+                   const train::Figure& figure) {
+  const train::Figure its{.name = "", .key = key, .at = figure.at, .round = figure.round};
   double sum = 0, count = 0;
   for (std::size_t run : row) {
-    const auto factor = runs.runs[run].record.figure(kFactor);
+    if (!runs.runs[run].record.finished()) continue;
+    const auto factor = figure_of(runs.runs[run].record, its);
     if (!factor) continue;
     sum += *factor;
     count += 1;
@@ -37,20 +42,56 @@ double mean_factor(const std::vector<std::size_t>& row, const Runs& runs) {
   return count > 0 ? sum / count : 0;
 }
 
+/// What the paper has for the same moment of a run; 0: nothing.
+double printed_factor(const train::Sweep& sweep, const std::vector<SweepCell>& cells,
+                      const train::Figure& figure) {
+  for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
+    const train::Figure& its = sweep.figures[f];
+    if (!is_factor(its) || its.at != figure.at || its.round != figure.round) continue;
+    if (cells[f].printed) return *cells[f].printed / its.scale;
+  }
+  return 0;
+}
+
+std::string task_of(const Record& record) {
+  const std::string &data = record.config().text("data"),
+                    &partition = record.config().text("partition");
+  return partition == "iid" ? data : fmt::format("{}, {}", data, partition);
+}
+
+std::vector<Scatter::Front> fronts_of(const Scatter& scatter) {
+  std::vector<Scatter::Front> fronts;
+  for (const Scatter::Point& point : scatter.points) {
+    if (std::ranges::count(fronts, point.task, &Scatter::Front::task) == 0) {
+      fronts.push_back({point.task, {}});
+    }
+  }
+  for (Scatter::Front& front : fronts) {
+    std::vector<std::size_t> members;
+    std::vector<double> x, y;
+    for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+      const Scatter::Point& point = scatter.points[i];
+      if (point.task != front.task) continue;
+      members.push_back(i);
+      x.push_back(point.x);
+      y.push_back(scatter.less_is_better ? -point.y : point.y);
+    }
+    for (const std::size_t k : pareto_front(x, y, kSameFactor)) front.points.push_back(members[k]);
+  }
+  return fronts;
+}
+
 void add_sweep(const ShownSweep& shown, const Runs& runs, const std::string& key,
                Scatter& scatter) {
   const train::Sweep& sweep = shown.record.sweep;
-  const auto factor = factor_of(sweep);
+  const std::string factor = factor_key(sweep);
   for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
     const auto& cells = shown.table.cells[r];
-    const double scale = factor ? sweep.figures[*factor].scale : 1;
-    const double printed_x =
-        factor ? cells[*factor].printed.value_or(0) / scale : 0;  // 0: there is none
-    double x = factor ? cells[*factor].mean().value_or(0) / scale : 0;
-    if (x <= 0) x = mean_factor(shown.rows[r], runs);
     for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
       const train::Figure& figure = sweep.figures[f];
       if (figure.key != key || !figure.against.empty() || figure.scale == 0) continue;
+      const double x = mean_factor(shown.rows[r], runs, factor, figure);
+      const double printed_x = printed_factor(sweep, cells, figure);
       Scatter::Point point{sweep.rows[r].label, figure.name};
       if (cells[f].mean() && x <= 0 && !std::ranges::count(scatter.without_factor, point.name)) {
         scatter.without_factor.push_back(point.name);
@@ -61,6 +102,7 @@ void add_sweep(const ShownSweep& shown, const Runs& runs, const std::string& key
         point.y = *mean / figure.scale;
         point.low = low / figure.scale;
         point.high = high / figure.scale;
+        point.task = task_of(runs.runs[shown.rows[r].front()].record);
         scatter.points.push_back(point);
       }
       point.x_is_ours = printed_x <= 0;
@@ -120,15 +162,10 @@ Scatter make_scatter(const Runs& runs) {
       scatter.without_factor.push_back(runs.runs[i].label);
       continue;
     }
-    scatter.points.push_back({runs.runs[i].label, "", *x, *y, *y, *y});
+    scatter.points.push_back({runs.runs[i].label, "", *x, *y, *y, *y, false, task_of(record)});
   }
   if (scatter.points.size() < 2) return {};
-  std::vector<double> x, y;
-  for (const Scatter::Point& point : scatter.points) {
-    x.push_back(point.x);
-    y.push_back(scatter.less_is_better ? -point.y : point.y);
-  }
-  scatter.front = pareto_front(x, y, kSameFactor);
+  scatter.fronts = fronts_of(scatter);
   return scatter;
 }
 

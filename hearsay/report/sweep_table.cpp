@@ -8,19 +8,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/report/run_figures.h"
 #include "hearsay/report/table.h"
-#include "hearsay/train/sweep_figures.h"
 
 namespace hearsay::report {
 
 namespace {
 
-using train::Curve;
 using train::Difference;
 using train::Figure;
 using train::SweepRecord;
 using train::SweepRow;
-using Curves = std::vector<Curve>;  // of one row
+using OfRow = std::vector<const Record*>;  // its finished runs
 using Rows = std::vector<std::vector<std::string>>;
 
 /// How the numbers of a cell are written: with so many digits after the point, or as powers of ten
@@ -48,31 +47,30 @@ double mean_of(std::span<const double> values) {
 }
 
 /// The figure of all seeds at a round, if all have it.
-std::optional<double> mean_at(const Curves& curves, const Figure& figure, std::uint64_t round) {
+std::optional<double> mean_at(const OfRow& runs, const Figure& figure, std::uint64_t round) {
   std::vector<double> values;
-  for (const Curve& curve : curves) {
-    if (const auto value = curve.value(figure, round)) values.push_back(*value);
+  for (const Record* run : runs) {
+    if (const auto value = figure_at(*run, figure, round)) values.push_back(*value);
   }
-  if (values.empty() || values.size() != curves.size()) return {};
+  if (values.empty() || values.size() != runs.size()) return {};
   return mean_of(values);
 }
 
-std::vector<double> by_seed(const Curves& curves, const Figure& figure) {
+std::vector<double> by_seed(const OfRow& runs, const Figure& figure) {
   std::vector<double> values;
-  for (const Curve& curve : curves) {
-    if (const auto value = curve.value(figure)) values.push_back(*value);
+  for (const Record* run : runs) {
+    if (const auto value = figure_of(*run, figure)) values.push_back(*value);
   }
   return values;
 }
 
-/// The end of the last window in which `curves` are above `other` by that factor.
-void find_transient(const Curves& curves, const Curves& other, const Figure& figure,
-                    SweepCell& cell) {
-  if (curves.empty() || other.empty()) return;
-  const std::uint64_t last = curves.front().last_round();
+/// The end of the last window in which `runs` are above `other` by that factor.
+void find_transient(const OfRow& runs, const OfRow& other, const Figure& figure, SweepCell& cell) {
+  if (runs.empty() || other.empty()) return;
+  const std::uint64_t last = round_of(*runs.front(), {.name = "", .key = ""});
   std::uint64_t end = 0;
   for (std::uint64_t round = figure.window; round <= last; round += figure.window) {
-    const auto mine = mean_at(curves, figure, round), theirs = mean_at(other, figure, round);
+    const auto mine = mean_at(runs, figure, round), theirs = mean_at(other, figure, round);
     if (!mine || !theirs) return;
     if (*mine > figure.above * *theirs) end = round;
   }
@@ -93,22 +91,22 @@ std::optional<std::size_t> row_against(const std::vector<SweepRow>& rows, const 
 }
 
 SweepCell make_cell(const SweepRecord& record, std::size_t row, const Figure& figure,
-                    const std::vector<Curves>& curves) {
+                    const std::vector<OfRow>& runs) {
   SweepCell cell;
   const SweepRow& its = record.sweep.rows[row];
   const auto printed =
       std::ranges::find(its.printed, figure.name, &std::pair<std::string, double>::first);
   if (printed != its.printed.end()) cell.printed = printed->second;
   if (figure.against.empty()) {
-    cell.ours = by_seed(curves[row], figure);
+    cell.ours = by_seed(runs[row], figure);
     return cell;
   }
   const auto other = row_against(record.sweep.rows, its, figure.against);
   if (!other) return cell;
-  const std::vector<double> mine = by_seed(curves[row], figure);
-  const std::vector<double> theirs = by_seed(curves[*other], figure);
+  const std::vector<double> mine = by_seed(runs[row], figure);
+  const std::vector<double> theirs = by_seed(runs[*other], figure);
   if (figure.above > 0) {
-    if (*other != row) find_transient(curves[row], curves[*other], figure, cell);
+    if (*other != row) find_transient(runs[row], runs[*other], figure, cell);
   } else if (*other == row) {
     cell.ours = mine;
   } else if (!mine.empty() && !theirs.empty()) {
@@ -217,28 +215,19 @@ double SweepCell::spread() const {
   return (most - least) / 2;
 }
 
-SweepTable tabulate(const SweepRecord& record) {
+SweepTable tabulate(const SweepRecord& record,
+                    const std::vector<std::vector<const Record*>>& runs) {
   SweepTable table;
-  std::vector<Curves> curves;
-  for (const auto& runs : record.runs) {
-    Curves& of_row = curves.emplace_back();
-    for (const auto& run : runs) {
-      std::error_code error;
-      if (!std::filesystem::exists(run / "summary.json", error)) continue;
-      try {
-        const Curve& curve = of_row.emplace_back(run);
-        table.problems.insert(table.problems.end(), curve.problems().begin(),
-                              curve.problems().end());
-      } catch (const std::exception& problem) {
-        table.problems.emplace_back(problem.what());
-      }
-    }
-    table.finished.push_back(of_row.size());
+  std::vector<OfRow> finished;
+  for (const auto& of_row : runs) {
+    OfRow& its = finished.emplace_back();
+    std::ranges::copy_if(of_row, std::back_inserter(its), &Record::finished);
+    table.finished.push_back(its.size());
   }
   for (std::size_t r = 0; r < record.sweep.rows.size(); ++r) {
     auto& cells = table.cells.emplace_back();
     for (const Figure& figure : record.sweep.figures) {
-      cells.push_back(make_cell(record, r, figure, curves));
+      cells.push_back(make_cell(record, r, figure, finished));
     }
   }
   return table;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/report/record.h"
 #include "hearsay/train/sweep_record.h"
 
 namespace hearsay::report {
@@ -23,10 +24,11 @@ struct SweepCell {
 struct SweepTable {
   std::vector<std::vector<SweepCell>> cells;  ///< [row][figure]
   std::vector<std::size_t> finished;          ///< runs of a row
-  std::vector<std::string> problems;          ///< runs and lines left out, and why
 };
 
-SweepTable tabulate(const train::SweepRecord& record);
+/// `runs`: for each row those that could be read; others than finished ones do not count.
+SweepTable tabulate(const train::SweepRecord& record,
+                    const std::vector<std::vector<const Record*>>& runs);
 
 /// A head, then a line a row: label, and for every figure "91.02 +- 0.35" (mean and spread over
 /// seeds), the paper's "90.68" and the difference "+0.34" where it prints one, then how many seeds.

@@ -25,6 +25,9 @@ Accounts::Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_pe
       edge_rounds_(rows, 0),
       bytes_(rows, 0),
       paper_bytes_(rows, 0) {
+  if (!schedule.is_static() && schedule.peers() <= Traffic::kEdgesToldOf) {
+    bytes_ahead_.assign(schedule.peers() - 1, std::vector<std::uint64_t>(rows, 0));
+  }
   assert(first + rows <= schedule.peers());
   assert(!link_.simulated() || rows == schedule.peers());
 }
@@ -70,6 +73,12 @@ void Accounts::gossip(std::uint64_t round, bool send_first) {
     edge_rounds_[i] += edges;
     bytes_[i] += edges * emitted_.bytes[i];
     paper_bytes_[i] += edges * emitted_.paper_bytes;
+    if (bytes_ahead_.empty()) continue;
+    for (const graph::Edge& edge : weights.out_of(first_ + i)) {
+      const std::size_t ahead =
+          (edge.receiver + schedule_.peers() - edge.sender) % schedule_.peers();
+      bytes_ahead_[ahead - 1][i] += emitted_.bytes[i];
+    }
   }
   link_.gossip(weights, emitted_.bytes, send_first);
 }
@@ -104,11 +113,13 @@ void Accounts::check() const {
 }
 
 PeerReport Accounts::report(std::size_t row) const {
-  return {.loss_sum = loss_sums_[row],
-          .traffic = {.messages = messages_[row],
-                      .edge_rounds = edge_rounds_[row],
-                      .bytes = bytes_[row],
-                      .paper_bytes = paper_bytes_[row]}};
+  PeerReport report{.loss_sum = loss_sums_[row],
+                    .traffic = {.messages = messages_[row],
+                                .edge_rounds = edge_rounds_[row],
+                                .bytes = bytes_[row],
+                                .paper_bytes = paper_bytes_[row]}};
+  for (const auto& rows : bytes_ahead_) report.bytes_ahead.push_back(rows[row]);
+  return report;
 }
 
 RunReport Accounts::run_report() const {
@@ -136,6 +147,9 @@ void Accounts::state(backend::StateList& list) {
   list.per_peer("edge_rounds", edge_rounds_);
   list.per_peer("bytes", bytes_);
   list.per_peer("paper_bytes", paper_bytes_);
+  for (std::size_t k = 0; k < bytes_ahead_.size(); ++k) {
+    list.per_peer(fmt::format("bytes_ahead_{}", k + 1), bytes_ahead_[k]);
+  }
   list.scalar("global_bytes", global_bytes_);
   if (link_.simulated()) link_.state(list);
 }

@@ -71,7 +71,8 @@ class Accounts {
   double train_loss_ = 0;
   double mass_drift_ = 0;
   std::vector<std::uint64_t> messages_, edge_rounds_, bytes_, paper_bytes_;  ///< as in Traffic
-  std::uint64_t global_bytes_ = 0;                                           ///< of all n peers
+  std::vector<std::vector<std::uint64_t>> bytes_ahead_;  ///< [k][row] of PeerReport::bytes_ahead
+  std::uint64_t global_bytes_ = 0;                       ///< of all n peers
   struct {
     std::vector<std::size_t> bytes;  ///< of each peer, over one edge
     std::size_t vectors = 0, paper_bytes = 0;

@@ -10,7 +10,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
-#include "hearsay/train/toml.h"
+#include "hearsay/train/toml_table.h"
 
 namespace hearsay::train {
 
@@ -171,21 +171,15 @@ void Config::read_toml(std::string_view text, const std::string& source) {
   for (const auto& [key, node] : table) {
     const std::string where = fmt::format("{}, line {}", source, node.source().begin.line);
     const std::size_t index = index_of(key.str(), where);
-    std::string value;
-    if (const auto* string = node.as_string()) {
-      value = string->get();
-    } else if (const auto* integer = node.as_integer()) {
-      value = fmt::format("{}", integer->get());
-    } else if (const auto* number = node.as_floating_point()) {
-      value = fmt::format("{}", number->get());
-    } else if (const auto* flag = node.as_boolean();
-               flag && kOptions[index].value_name == "yes|no") {
+    std::optional<std::string> value = setting_value(node);
+    if (const auto* flag = node.as_boolean(); flag && kOptions[index].value_name == "yes|no") {
       value = flag->get() ? "yes" : "no";
-    } else {
+    }
+    if (!value) {
       throw InvalidArgument(fmt::format("[{}] {} must be a text or a number", where, key.str()));
     }
     try {
-      set(kOptions[index].key, value);
+      set(kOptions[index].key, *value);
     } catch (const InvalidArgument& error) {
       const std::string_view what = error.what();
       throw InvalidArgument(fmt::format("[{}]{}", where, what.substr(what.find(']') + 1)));

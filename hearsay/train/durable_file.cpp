@@ -58,7 +58,8 @@ void DurableFile::commit() {
   sync_file(path_.has_parent_path() ? path_.parent_path() : ".");
 }
 
-bool write_new_file(const std::filesystem::path& path, std::string_view text) {
+bool write_new_file(const std::filesystem::path& path, std::string_view text,
+                    const std::function<void(const std::filesystem::path&)>& before) {
   // A name of its own, because others may be writing theirs; a link never replaces a file.
   std::string temporary = path.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
@@ -73,6 +74,7 @@ bool write_new_file(const std::filesystem::path& path, std::string_view text) {
     whole.write(text);
     whole.commit();
   }
+  if (before) before(temporary);
   const bool linked = ::link(temporary.c_str(), path.c_str()) == 0;
   if (!linked && errno != EEXIST) fail("create", path);
   if (linked) sync_file(path.has_parent_path() ? path.parent_path() : ".");
@@ -90,7 +92,8 @@ void sync_file(const std::filesystem::path& path) {
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
     errno = EISDIR;
     fail("read", path);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -32,9 +33,10 @@ class DurableFile {
 };
 
 /// Write a file that nobody else has: it appears whole, or not at all. Returns false, and leaves
-/// the file as it is, if there is one; of several processes that try, one gets true. Throws
-/// RunFailed.
-bool write_new_file(const std::filesystem::path& path, std::string_view text);
+/// the file as it is, if there is one; of several processes that try, one gets true. `before` is
+/// called with the whole file while it still has another name. Throws RunFailed.
+bool write_new_file(const std::filesystem::path& path, std::string_view text,
+                    const std::function<void(const std::filesystem::path&)>& before = {});
 
 /// Force what was written to a file onto the disk. Throws RunFailed.
 void sync_file(const std::filesystem::path& path);

@@ -8,6 +8,14 @@
 
 namespace hearsay::train {
 
+/// What a peer sent to another.
+struct EdgeBytes {
+  std::uint32_t sender = 0, receiver = 0;
+  std::uint64_t bytes = 0;
+
+  bool operator==(const EdgeBytes&) const = default;
+};
+
 /// What went over the edges so far.
 struct Traffic {
   std::uint64_t messages = 0;      ///< one vector over one directed edge
@@ -18,8 +26,11 @@ struct Traffic {
   /// What each peer sent of `bytes`, where this is of all peers of a run and they are no more than
   /// kPeersTold.
   std::vector<std::uint64_t> bytes_by_peer{};
+  /// The same by edge, senders ascending, where the graph changes and peers are no more than
+  /// kEdgesToldOf: in one that does not, a peer's edges carry the same.
+  std::vector<EdgeBytes> bytes_by_edge{};
 
-  static constexpr std::size_t kPeersTold = 4096;
+  static constexpr std::size_t kPeersTold = 4096, kEdgesToldOf = 64;
 };
 
 /// One evaluation: a line of metrics.jsonl. What a problem does not have stays empty.

@@ -27,6 +27,7 @@ void for_each_figure(R& report, const Visitor& visitor) {
   visitor(report.traffic.edge_rounds);
   visitor(report.traffic.bytes);
   visitor(report.traffic.paper_bytes);
+  visitor(report.bytes_ahead);
 }
 
 struct Writer {
@@ -39,6 +40,10 @@ struct Writer {
   void operator()(const std::optional<double>& value) const {
     append(out, std::uint8_t{value.has_value()});
     append(out, value.value_or(0));
+  }
+  void operator()(const std::vector<std::uint64_t>& values) const {
+    append(out, static_cast<std::uint32_t>(values.size()));
+    for (const std::uint64_t value : values) append(out, value);
   }
 };
 
@@ -56,6 +61,11 @@ struct Reader {
       throw CorruptData(fmt::format("[{}] has {} where 0 or 1 belongs", in.what(), present));
     }
     if (present == 1) value = number;
+  }
+  void operator()(std::vector<std::uint64_t>& values) const {
+    const auto count = in.read<std::uint32_t>();
+    values.clear();
+    for (std::uint32_t k = 0; k < count; ++k) values.push_back(in.read<std::uint64_t>());
   }
 };
 
@@ -135,6 +145,13 @@ Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_by
     total.bytes += peer.traffic.bytes;
     total.paper_bytes += peer.traffic.paper_bytes;
     if (peers.size() <= Traffic::kPeersTold) total.bytes_by_peer.push_back(peer.traffic.bytes);
+  }
+  for (std::uint32_t i = 0; i < peers.size(); ++i) {
+    for (std::uint32_t k = 0; k < peers[i].bytes_ahead.size(); ++k) {
+      const std::uint64_t bytes = peers[i].bytes_ahead[k];
+      const auto receiver = static_cast<std::uint32_t>((i + 1 + k) % peers.size());
+      if (bytes > 0) total.bytes_by_edge.push_back({i, receiver, bytes});
+    }
   }
   total.global_bytes = global_bytes;
   return total;

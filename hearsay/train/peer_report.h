@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "hearsay/core/bytes.h"
 #include "hearsay/engine/objective.h"
@@ -17,6 +18,9 @@ struct PeerReport {
   double push_sum = 1;    ///< u_i
   double loss_sum = 0;    ///< of its minibatches since the last evaluation
   Traffic traffic{};      ///< of what it sent over edges; global averages are the run's
+  /// Bytes that it sent to the peers behind it in order, and round to the one before it: n - 1
+  /// numbers, or none (Traffic::bytes_by_edge).
+  std::vector<std::uint64_t> bytes_ahead{};
 };
 
 /// What is the same for all peers.

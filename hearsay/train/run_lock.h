@@ -14,8 +14,9 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Throws InvalidArgument if another process trains in `run`.
-  void take(const std::filesystem::path& run);
+  /// `config`: the file, also before it has its name: who sees it then sees it locked. Throws
+  /// InvalidArgument if another process trains there.
+  void take(const std::filesystem::path& config);
 
  private:
   int descriptor_ = -1;

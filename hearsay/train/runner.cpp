@@ -78,8 +78,8 @@ void Runner::claim() {
       throw InvalidArgument(
           fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
     }
-    if (!write_new_file(out_ / "config.toml", text)) throw directory_taken(out_);
-    lock_.take(out_);
+    const auto lock = [this](const fs::path& config) { lock_.take(config); };
+    if (!write_new_file(out_ / "config.toml", text, lock)) throw directory_taken(out_);
   });
   const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
   const bool seen =
@@ -97,7 +97,7 @@ void Runner::claim() {
 
 void Runner::restore() {
   crew().agree([&] {
-    if (crew().leads()) lock_.take(out_);
+    if (crew().leads()) lock_.take(out_ / "config.toml");
   });
   std::vector<std::string> damaged;
   const auto round = checkpoints_.restore_newest(

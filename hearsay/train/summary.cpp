@@ -87,6 +87,9 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["global_bytes_total"] = m.traffic.global_bytes;
   s["messages_total"] = m.traffic.messages;
   if (!m.traffic.bytes_by_peer.empty()) s["bytes_by_peer"] = m.traffic.bytes_by_peer;
+  for (const EdgeBytes& edge : m.traffic.bytes_by_edge) {
+    s["bytes_by_edge"].push_back({edge.sender, edge.receiver, edge.bytes});
+  }
   s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
   s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
   if (m.traffic.bytes > 0) {

@@ -20,7 +20,7 @@ struct Figure {
     kRound,    ///< that of a given round
   };
   std::string name;
-  std::string key;  ///< of metrics.jsonl, or a ratio of them (sweep_figures.h)
+  std::string key;  ///< of metrics.jsonl, or a ratio (sweep_figures.h)
   std::string unit{};
   At at = At::kEnd;
   int digits = 2;            ///< after the point

@@ -30,17 +30,9 @@ TomlTable with_settings(const toml::table& table, const std::string& file, Names
 SweepFile::Setting setting(const TomlTable& in, std::string_view key, const toml::node& node) {
   if (key == "seed") in.fail(node, "seed stands in 'seeds', a list");
   if (key == "compare") in.fail(node, "compare is for one run at a time; a sweep has none");
-  std::string value;
-  if (const auto* string = node.as_string()) {
-    value = string->get();
-  } else if (const auto* integer = node.as_integer()) {
-    value = fmt::format("{}", integer->get());
-  } else if (const auto* number = node.as_floating_point()) {
-    value = fmt::format("{}", number->get());
-  } else {
-    in.fail(node, "{} must be a text or a number", key);
-  }
-  return {std::string(key), std::move(value), node.source().begin.line};
+  const std::optional<std::string> value = setting_value(node);
+  if (!value) in.fail(node, "{} must be a text or a number", key);
+  return {std::string(key), *value, node.source().begin.line};
 }
 
 SweepFile::Settings settings_of(const TomlTable& in) {

@@ -8,6 +8,13 @@
 
 namespace hearsay::train {
 
+std::optional<std::string> setting_value(const toml::node& node) {
+  if (const auto* string = node.as_string()) return string->get();
+  if (const auto* integer = node.as_integer()) return fmt::format("{}", integer->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  return {};
+}
+
 TomlTable::TomlTable(const toml::table& table, const std::string& file, Names keys,
                      const Names& others, std::string_view others_are)
     : table_(table), file_(file), keys_(std::move(keys)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "hearsay/train/toml.h"
 
 namespace hearsay::train {
+
+/// A text or a number as a command line would have it; nothing for all else.
+std::optional<std::string> setting_value(const toml::node& node);
 
 /// A table of a TOML file, read key by key. All that is wrong with it throws InvalidArgument,
 /// "[FILE, line N] ...": keys that nobody knows (with the nearest), values of another type.

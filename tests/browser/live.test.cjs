@@ -13,17 +13,20 @@ const holder = with_browser({before, after});
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'hearsay-live-'));
 after(() => fs.rmSync(scratch, {recursive: true, force: true}));
 
-/** `hearsay train --live ...`: its URL, and how it ended. */
-async function start(out, ...settings) {
-  const child = spawn(process.env.HEARSAY_CLI,
-                      ['train', '--live', '0', '--model', 'mlp', '--out', path.join(scratch, out), ...settings]);
+const forever = ['--rounds', '100000000'];
+
+/** `hearsay train --live ...`: its URL, and how it ended. It leaves a core to the server and the browser. */
+async function start(t, out, ...settings) {
+  const child = spawn(process.env.HEARSAY_CLI, ['train', '--live', '0', '--model', 'mlp', '--threads', '1',
+                                                '--out', path.join(scratch, out), ...settings]);
+  t.after(() => child.kill('SIGKILL'));
   let said = '';
   child.ended = new Promise((done) => child.on('close', (status, signal) => done({status, signal, said})));
   const url = await new Promise((done, fail) => {
     const listen = (text) => {
       said += text;
-      const match = said.match(/http:\/\/\S+/);
-      if (match) done(match[0]);
+      const match = said.match(/(http:\/\/\S+)\n/);
+      if (match) done(match[1]);
     };
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
@@ -31,6 +34,33 @@ async function start(out, ...settings) {
   });
   return {child, url};
 }
+
+/** Starts a run and holds it between its first evaluation and its end, by SIGSTOP: its server goes on. */
+async function start_held(t, out, ...settings) {
+  const pause = () => new Promise((done) => setTimeout(done, 5));
+  for (let number = 1;; ++number) {  // once more if it was over before it was held
+    const {child, url} = await start(t, `${out}-${number}`, ...settings);
+    const file = (name) => path.join(scratch, `${out}-${number}`, name);
+    const gone = () => child.exitCode !== null || child.signalCode !== null;
+    const begun = () => fs.existsSync(file('metrics.jsonl')) && fs.statSync(file('metrics.jsonl')).size > 0;
+    while (!gone() && !begun()) await pause();
+    child.kill('SIGSTOP');
+    while (!gone() && !/\) T/.test(fs.readFileSync(`/proc/${child.pid}/stat`, 'utf8'))) await pause();
+    if (!gone() && !fs.existsSync(file('summary.json'))) return {child, url};
+    child.kill('SIGKILL');
+    const {status, said} = await child.ended;
+    if (status) throw new Error(`the run failed: ${said}`);
+  }
+}
+
+/** A page of a server that takes its time. What never comes fails before ctest ends all without a word. */
+const open_live = (url) => open({
+  newContext: async (options) => {
+    const context = await holder.browser.newContext(options);
+    context.setDefaultTimeout(120_000);
+    return context;
+  },
+}, url);
 
 /** The status of a request, by a client that is no browser. */
 const ask = (url, options = {}) => new Promise((done, fail) => {
@@ -45,9 +75,10 @@ const ask = (url, options = {}) => new Promise((done, fail) => {
 const points = (page) => page.evaluate(
     () => Chart.getChart(document.querySelector('#chart-accuracy canvas')).data.datasets[0].data.length);
 
-test('curves grow while the run goes on, without a reload; the end is told', async () => {
-  const {child, url} = await start('grows', '--epochs', '400', '--evaluate', '20');
-  const page = await open(holder.browser, url);
+test('curves grow while the run goes on, without a reload; the end is told', async (t) => {
+  // Few lines a second: after thousands the page comes anew.
+  const {child, url} = await start(t, 'grows', ...forever, '--evaluate', '500');
+  const page = await open_live(url);
   await page.waitForFunction(() => document.querySelector('#chart-accuracy'));
   await draw_all(page);
   await page.evaluate(() => { window.never_reloaded = true; });
@@ -63,30 +94,46 @@ test('curves grow while the run goes on, without a reload; the end is told', asy
     return match && Number(match[1].replaceAll(',', '')) > old;
   }, first);
   await page.screenshot({path: path.join(shots, 'live.png'), fullPage: true});
+  assert.deepEqual(page.complaints, []);
 
   child.kill('SIGINT');
   const {status} = await child.ended;
   assert.equal(status, 130);
   await page.waitForFunction(() => !document.querySelector('#live') || document.querySelector('#live').dataset.state === 'ended');
+  await page.context().close();
+});
+
+test('a page opened at the very beginning has room for all that comes', async (t) => {
+  const {child, url} = await start_held(t, 'begins', ...forever, '--evaluate', '500');
+  const page = await open_live(url);
+  await page.waitForFunction(() => document.querySelector('#chart-accuracy-bytes'));
+  assert.equal(await page.locator('input[name="axis"][value="bytes"]').count(), 1);
+  await draw_all(page);
+  child.kill('SIGCONT');
+  for (const id of ['chart-accuracy-bytes', 'chart-loss']) {
+    await page.waitForFunction((of) => Chart.getChart(document.querySelector(`#${of} canvas`))
+        .data.datasets.every((set) => set.data.filter((p) => p.y !== null).length > 1), id);
+  }
   assert.deepEqual(page.complaints, []);
   await page.context().close();
 });
 
-test('a run that finishes says so, and gives its final page while the server is there', async () => {
-  const {child, url} = await start('finishes', '--epochs', '150', '--evaluate', '50');
-  const page = await open(holder.browser, url);
-  await page.waitForFunction(() => document.querySelector('#live') && document.querySelector('#chart-accuracy'));
+test('a run that finishes gives its final page to who watches it', async (t) => {
+  const {child, url} = await start_held(t, 'finishes', '--epochs', '150', '--evaluate', '50');
+  const page = await open_live(url);
+  await page.waitForFunction(
+      () => document.querySelector('#live')?.dataset.state === 'open' && document.querySelector('#chart-accuracy'));
+  child.kill('SIGCONT');
   const {status} = await child.ended;
   assert.equal(status, 0);
-  // The server stays for a moment only: on a busy machine the page may come too late to it, and keeps its curves.
-  await page.waitForFunction(() => !document.querySelector('#live') || document.querySelector('#live').dataset.state === 'ended');
-  await page.waitForFunction(() => document.querySelector('#chart-accuracy'));
+  await page.waitForFunction(() => !document.querySelector('#live') && document.querySelector('#chart-accuracy'));
+  await page.getByRole('heading', {name: 'Figures at the end'}).waitFor();
   assert.deepEqual(page.complaints, []);
   await page.context().close();
 });
 
-test('it is read-only, and other names for this machine are refused', async () => {
-  const {child, url} = await start('asked', '--epochs', '400');
+test('it is read-only, and other names for this machine are refused', async (t) => {
+  const {child, url} = await start(t, 'asked', ...forever);
   assert.equal(await ask(url), 200);
   assert.equal(await ask(url, {method: 'HEAD'}), 200);
   assert.equal(await ask(url, {method: 'POST'}), 405);
@@ -98,8 +145,8 @@ test('it is read-only, and other names for this machine are refused', async () =
   await child.ended;
 });
 
-test('another address needs the token that was printed', async () => {
-  const {child, url} = await start('token', '--epochs', '400', '--live-address', '0.0.0.0');
+test('another address needs the token that was printed', async (t) => {
+  const {child, url} = await start(t, 'token', ...forever, '--live-address', '0.0.0.0');
   const {port, searchParams} = new URL(url);
   assert.match(searchParams.get('token'), /^[0-9a-f]{32}$/);
   const local = `http://127.0.0.1:${port}/`;
@@ -107,7 +154,7 @@ test('another address needs the token that was printed', async () => {
   assert.equal(await ask(`${local}?token=${'0'.repeat(32)}`), 403);
   assert.equal(await ask(`${local}events`), 403);
   assert.equal(await ask(`${local}?token=${searchParams.get('token')}`), 200);
-  const page = await open(holder.browser, `${local}?token=${searchParams.get('token')}`);
+  const page = await open_live(`${local}?token=${searchParams.get('token')}`);
   await page.waitForFunction(() => /round/.test(document.querySelector('#live')?.textContent));
   assert.deepEqual(page.complaints, []);
   child.kill('SIGINT');

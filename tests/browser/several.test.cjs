@@ -68,7 +68,9 @@ test('what is damaged is named with its file and line, the others are shown', as
 
 test('the front is of the runs that no other outdoes', async () => {
   const page = await open(holder.browser, 'several.html');
-  const {points, front} = await page.evaluate(() => hearsay.data.scatter);
+  const {points, fronts} = await page.evaluate(() => hearsay.data.scatter);
+  assert.equal(fronts.length, 1, 'all runs have the same data');
+  const front = fronts[0].points;
   assert.ok(points.length >= 5 && front.length >= 1);
   points.forEach((point, k) => {
     // Factors within 1 % of each other count as equal.

@@ -82,14 +82,30 @@ test('a graph is drawn with an arrow an edge, and each phase of one that changes
 });
 
 test('edges are as wide as the bytes that they carried', async () => {
-  const page = await open(holder.browser, 'single.html');
-  const edges = await page.locator('svg.graph .edge').evaluateAll((all) => all.map((edge) => ({
-    width: Number.parseFloat(getComputedStyle(edge).strokeWidth),
-    title: edge.querySelector('title')?.textContent ?? edge.parentElement.querySelector('title').textContent,
-  })));
-  for (const edge of edges) {
-    assert.ok(edge.width > 0);
-    assert.match(edge.title, /\d+ .*\d.* (B|kB|MB)/, 'the bytes are told too');
+  const units = {B: 1, kB: 1e3, MB: 1e6};
+  const edges_of = async (name) => {
+    const page = await open(holder.browser, name);
+    const edges = await page.locator('svg.graph .edge').evaluateAll((all) => all.map((edge) => ({
+      width: Number.parseFloat(getComputedStyle(edge).strokeWidth),
+      title: edge.querySelector('title').textContent,
+    })));
+    return edges.map(({width, title}) => {
+      const told = title.match(/^\d+ to \d+, weight [\d.]+, ([\d.]+) (B|kB|MB)$/);
+      assert.ok(told, `the bytes are told too: ${title}`);
+      return {width, bytes: Number(told[1]) * units[told[2]]};
+    });
+  };
+  const alike = await edges_of('single.html');
+  assert.equal(new Set(alike.map((edge) => edge.width)).size, 1);
+  assert.equal(new Set(alike.map((edge) => edge.bytes)).size, 1);
+
+  // Its graphs served unequally long, and some edges in two of them.
+  const edges = await edges_of('cycle.html');
+  const most = Math.max(...edges.map((edge) => edge.bytes));
+  assert.ok(new Set(edges.map((edge) => edge.width)).size >= 4);
+  assert.equal(Math.max(...edges.map((edge) => edge.width)), 5);
+  for (const {width, bytes} of edges) {  // bytes are told in three digits
+    assert.ok(Math.abs(width - Math.max(1, 5 * bytes / most)) < 0.06, `${width} for ${bytes} of ${most}`);
   }
 });
 

@@ -29,7 +29,7 @@ TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsWhatTalkingIsWorth) {
   EXPECT_GT(train::summary_of(run / "compare/full")["accuracy_mean"], mean - 1);
 
   const std::string page = train::read_text(run / "report.html");
-  EXPECT_NE(page.find("beside silence and full communication"), std::string::npos);
+  EXPECT_NE(page.find("This run beside two controls"), std::string::npos);
   EXPECT_NE(page.find("Training samples of each class"), std::string::npos);
 }
 

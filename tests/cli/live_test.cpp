@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -43,30 +44,53 @@ class Live : public ::testing::Test {
   /// Starts it, and waits until it has said where it can be watched.
   void start(const Words& words, const char* said = "err") {
     child_.emplace(words, scratch_.path(), scratch_ / "out", scratch_ / "err");
-    while (!holds(text(said), "http://") || !text(said).ends_with("\n")) wait_a_little();
-    const std::string all = text(said);
-    const std::size_t begin = all.find("http://");
-    url_ = all.substr(begin, all.find('\n', begin) - begin);
+    std::string all;
+    std::size_t begin = 0, end = std::string::npos;
+    wait_until("it said where it can be watched", [&] {
+      all = text(said);
+      begin = all.find("http://");
+      end = begin == std::string::npos ? begin : all.find('\n', begin);
+      return end != std::string::npos;
+    });
+    url_ = all.substr(begin, end - begin);
     const std::size_t colon = url_.rfind(':');
     port_ = static_cast<std::uint16_t>(std::stoi(url_.substr(colon + 1)));
+  }
+
+  /// Starts a run, and holds it before its last evaluation, until SIGCONT. Its server goes on.
+  void start_held(const std::string& rounds, const std::string& out) {
+    const std::string metrics = out + "/metrics.jsonl";
+    for (;;) {
+      start(run_of(rounds, out, {"--live"}));
+      const std::string last = fmt::format("{{\"round\":{},", rounds);
+      if (child_->hold() && !holds(text(metrics.c_str()), last)) return;
+      child_.reset();  // it was faster: once more
+      fs::remove_all(scratch_ / out);
+    }
+  }
+
+  /// Throws if the child ends and it is not so.
+  template <typename Condition>
+  void wait_until(const char* what, Condition condition) const {
+    for (;;) {
+      const bool over = child_->ended();
+      if (condition()) return;
+      if (over) throw std::runtime_error(fmt::format("it ended before {}: {}", what, text("err")));
+      wait_a_little();
+    }
   }
 
   std::string text(const char* name) const { return train::read_text(scratch_ / name); }
 
   /// The process that serves, a child of the run's.
   pid_t server() const {
-    for (;;) {
-      std::ifstream in(fmt::format("/proc/{0}/task/{0}/children", child_->pid()));
-      pid_t process = 0;
-      if (in >> process) return process;
-      wait_a_little();
-    }
-  }
-
-  static bool lives(pid_t process) {
-    std::ifstream in(fmt::format("/proc/{}/stat", process));
-    std::string number, name, state;
-    return in >> number >> name >> state && state != "Z";
+    pid_t process = 0;
+    wait_until("it had a server", [&] {
+      const std::vector<pid_t> children = children_of(child_->pid());
+      if (!children.empty()) process = children.front();
+      return !children.empty();
+    });
+    return process;
   }
 
   Client viewer() const {
@@ -90,23 +114,29 @@ TEST_F(Live, ARunIsSeenWhileItGoesOn) {
   client.receive(",\"total\":1000000");
   client.receive(",\"rounds_per_second\":");
   client.receive(",\"seconds_left\":");
-  client.receive("event: line\ndata: {\"round\":600,");
+  client.receive("event: line\n");  // lines keep coming
+  viewer().receive("event: line\ndata: {\"round\":600,");
 }
 
 TEST_F(Live, ViewersHaveAMomentForTheFinalPage) {
-  start(run_of("4000", "run", {"--live"}));
-  viewer().receive("event: end\n");
-  EXPECT_EQ(ask(port_, "/summary.json").body, text("run/summary.json"));
+  start_held("4000", "run");
+  Client client = viewer();
+  client.receive("text/event-stream");
+  child_->signal(SIGCONT);
+  client.receive("event: end\n");
+  EXPECT_TRUE(holds(ask(port_, "/").body, "Figures at the end"));
   EXPECT_EQ(child_->wait(), 0) << text("err");
   EXPECT_THROW(Client{port_}, std::runtime_error) << "the server ends with the run";
 }
 
 TEST_F(Live, WatchingChangesNothing) {
   ASSERT_EQ(hearsay(run_of("4000", "alone", {}), scratch_.path()).status, 0);
-  start(run_of("4000", "watched", {"--live", "0"}));
+  start_held("4000", "watched");
   Client reads = viewer(), does_not_read = viewer(), says_nothing(port_);
   Client garbage(port_);
   garbage.send(std::string(1 << 20, '\xff'));
+  child_->signal(SIGCONT);
+  reads.receive("event: end\n");
   EXPECT_EQ(child_->wait(), 0) << text("err");
   EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "watched")),
             train::lasting(train::summary_of(scratch_ / "alone")));
@@ -115,8 +145,11 @@ TEST_F(Live, WatchingChangesNothing) {
 
 TEST_F(Live, ARunOutlivesItsServer) {
   ASSERT_EQ(hearsay(run_of("4000", "alone", {}), scratch_.path()).status, 0);
-  start(run_of("4000", "watched", {"--live"}));
-  ASSERT_EQ(::kill(server(), SIGKILL), 0);
+  start_held("4000", "watched");
+  const pid_t process = server();
+  ASSERT_EQ(::kill(process, SIGKILL), 0);
+  while (lives(process)) wait_a_little();
+  child_->signal(SIGCONT);
   EXPECT_EQ(child_->wait(), 0);
   EXPECT_TRUE(holds(text("err"), "hearsay: the live page is gone; training goes on\n"))
       << text("err");
@@ -126,9 +159,11 @@ TEST_F(Live, ARunOutlivesItsServer) {
 
 /// A server that answers nothing, not even its own end.
 TEST_F(Live, ARunOutlivesAServerThatHangs) {
-  start(run_of("2000", "run", {"--live"}));
+  start_held("2000", "run");
   const pid_t process = server();
   ASSERT_EQ(::kill(process, SIGSTOP), 0);
+  while (!is_held(process)) wait_a_little();
+  child_->signal(SIGCONT);
   EXPECT_EQ(child_->wait(), 0);
   EXPECT_FALSE(lives(process)) << "it is killed";
 }
@@ -246,7 +281,7 @@ TEST_F(Watch, ShowsARunThatHasFinished) {
 
 TEST_F(Watch, FollowsARunOfAnotherProcess) {
   Child run(run_of("4000", "run", {"--quiet"}), scratch_.path(), scratch_ / "o", scratch_ / "e");
-  while (!fs::exists(scratch_ / "run/config.toml")) wait_a_little();
+  while (!fs::exists(scratch_ / "run/config.toml") && !run.ended()) wait_a_little();
   start({"watch", "run", "--port", "0"}, "out");
   Client client = viewer();
   client.receive("event: line\n");

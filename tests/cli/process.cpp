@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "train/scratch.h"
 
@@ -46,12 +50,47 @@ void Child::kill() { signal(SIGKILL); }
 
 void Child::signal(int number) { ::kill(pid_, number); }
 
+bool Child::ended() const {
+  siginfo_t info{};
+  const int done = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+  return done == 0 && info.si_pid != 0;
+}
+
+bool Child::hold() {
+  signal(SIGSTOP);
+  siginfo_t info{};
+  constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT;
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, kLook) != 0 && errno == EINTR) {
+  }
+  return info.si_code == CLD_STOPPED;
+}
+
 int Child::wait() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::ifstream in(fmt::format("/proc/{0}/task/{0}/children", process));
+  return {std::istream_iterator<pid_t>(in), std::istream_iterator<pid_t>()};
+}
+
+Words facts_of(pid_t process) {
+  std::ifstream in(fmt::format("/proc/{}/stat", process));
+  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+}
+
+bool is_held(pid_t process) {
+  const Words facts = facts_of(process);
+  return facts.size() > 2 && facts[2] == "T";
+}
+
+bool lives(pid_t process) {
+  const Words facts = facts_of(process);
+  return facts.size() > 19 && (facts[2] != "Z" || facts[19] != "1");
 }
 
 Result hearsay(const Words& arguments, const fs::path& directory, const Words& launcher) {

@@ -35,10 +35,20 @@ class Child {
   pid_t pid() const { return pid_; }  ///< of the launcher, if there is one
   void kill();
   void signal(int number);
+  bool ended() const;  ///< nobody has waited yet
+  /// Stops it where it is, by SIGSTOP, until SIGCONT; its own children go on. False: it has ended.
+  bool hold();
   int wait();  ///< exit status, or -SIGNAL
 
  private:
   pid_t pid_ = 0;
 };
+
+/// What /proc tells of any process: those that it started, and the fields of its stat (proc(5));
+/// nothing if there is none.
+std::vector<pid_t> children_of(pid_t process);
+Words facts_of(pid_t process);
+bool is_held(pid_t process);  ///< by SIGSTOP
+bool lives(pid_t process);    ///< or its threads, which still hold its descriptors
 
 }  // namespace hearsay::cli

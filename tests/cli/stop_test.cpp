@@ -1,8 +1,15 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "cli/process.h"
 #include "train/scratch.h"
@@ -15,7 +22,9 @@ namespace fs = std::filesystem;
 /// Runs that are told to stop by a signal, as Ctrl-C sends it.
 class Stopped : public ::testing::Test {
  protected:
-  static std::vector<std::string> arguments(const char* out, const char* rounds) {
+  static constexpr std::size_t kRounds = 20000, kEvaluate = 100;
+
+  static Words arguments(const std::string& out) {
     return {"train",
             "--algorithm",
             "scsp",
@@ -26,30 +35,45 @@ class Stopped : public ::testing::Test {
             "--lr",
             "0.02",
             "--rounds",
-            rounds,
+            std::to_string(kRounds),
             "--checkpoint",
             "1000000",
             "--evaluate",
-            "1000000",
+            std::to_string(kEvaluate),
             "--threads",
             "1",
             "--out",
             out};
   }
 
-  static void wait_for(const fs::path& file) {
-    for (int waited = 0; !fs::exists(file) && waited < 60'000; ++waited) {
+  /// Evaluations that a run has written.
+  std::size_t evaluations(const std::string& out) const {
+    return static_cast<std::size_t>(
+        std::ranges::count(train::read_text(scratch_ / out / "metrics.jsonl"), '\n'));
+  }
+
+  void wait_for_evaluations(std::size_t number, const std::string& out, const Child& child) const {
+    while (evaluations(out) < number && !child.ended()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 
-  /// Start a run, send the signal soon after its first evaluation, return its exit status.
-  int stop_with(int number, const char* out, const char* rounds) {
-    Child child(arguments(out, rounds), scratch_.path(), scratch_ / "said", scratch_ / "errors");
-    wait_for(scratch_ / out / "metrics.jsonl");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    child.signal(number);
-    return child.wait();
+  /// Start a run, send the signal after its second evaluation but in its first half, return its
+  /// exit status.
+  int stop_with(int number, const std::string& out) {
+    for (;;) {
+      Child child(arguments(out), scratch_.path(), scratch_ / "said", scratch_ / "errors");
+      wait_for_evaluations(2, out, child);
+      child.hold();
+      if (evaluations(out) < kRounds / kEvaluate / 2) {
+        child.signal(number);
+        child.signal(SIGCONT);
+        return child.wait();
+      }
+      child.kill();  // it was faster: once more
+      child.wait();
+      fs::remove_all(scratch_ / out);
+    }
   }
 
   train::Scratch scratch_;
@@ -60,7 +84,7 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
   for (const int number : {SIGINT, SIGTERM}) {
     const std::string out = number == SIGINT ? "inter rupted" : "terminated";
     const std::string quoted = number == SIGINT ? "'inter rupted'" : "terminated";
-    ASSERT_EQ(stop_with(number, out.c_str(), "20000"), 130);
+    ASSERT_EQ(stop_with(number, out), 130);
     const std::string errors = train::read_text(scratch_ / "errors");
     EXPECT_TRUE(errors.starts_with("hearsay: stopped at round ")) << errors;
     EXPECT_TRUE(errors.ends_with("; go on with: hearsay train --resume " + quoted + "\n"))
@@ -74,7 +98,7 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
     ASSERT_EQ(resumed.status, 0) << resumed.err;
     EXPECT_EQ(resumed.out.find("going on from round 0\n"), std::string::npos) << resumed.out;
   }
-  ASSERT_EQ(hearsay(arguments("unbroken", "20000"), scratch_.path()).status, 0);
+  ASSERT_EQ(hearsay(arguments("unbroken"), scratch_.path()).status, 0);
   for (const char* out : {"inter rupted", "terminated"}) {
     EXPECT_EQ(train::lasting(train::summary_of(scratch_ / out)),
               train::lasting(train::summary_of(scratch_ / "unbroken")));
@@ -84,14 +108,46 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
   }
 }
 
-/// A round of a million unknowns takes long enough for a second signal to find it unfinished.
+/// A file that takes nothing: who writes to it waits for ever.
+class FullPipe {
+ public:
+  explicit FullPipe(const fs::path& path) {
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    while (::write(descriptor_, "x", 1) == 1) {
+    }
+  }
+  ~FullPipe() { ::close(descriptor_); }
+  FullPipe(const FullPipe&) = delete;
+  FullPipe& operator=(const FullPipe&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Whether a process has a handler for the signal now.
+bool catches(pid_t process, int number) {
+  std::ifstream in(fmt::format("/proc/{}/status", process));
+  const std::string key = "SigCgt:";
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    return ((std::stoull(line.substr(key.size()), nullptr, 16) >> (number - 1)) & 1) != 0;
+  }
+  return false;
+}
+
+/// A run that stops ends by saying so. This one cannot, and the second signal finds it unfinished,
+/// in its round or after it. It is sent when the first one has come: two that wait are one.
 TEST_F(Stopped, TheSecondSignalKills) {
-  Child child({"train", "--data", "consensus:dim=1000000", "--peers", "8", "--graph", "complete",
-               "--algorithm", "sgp", "--rounds", "100000", "--threads", "1", "--out", "run"},
-              scratch_.path(), scratch_ / "said", scratch_ / "errors");
-  wait_for(scratch_ / "run/metrics.jsonl");
+  const FullPipe errors(scratch_ / "errors");
+  Child child(
+      {"train", "--data", "consensus:dim=1000000", "--peers", "8", "--graph", "complete",
+       "--algorithm", "sgp", "--rounds", "100000", "--threads", "1", "--out", "run", "--quiet"},
+      scratch_.path(), scratch_ / "said", scratch_ / "errors");
+  wait_for_evaluations(1, "run", child);
+  ASSERT_TRUE(catches(child.pid(), SIGINT));
   child.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (catches(child.pid(), SIGINT)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   child.signal(SIGINT);
   EXPECT_EQ(child.wait(), -SIGINT);
 }

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "cli/process.h"
@@ -54,10 +55,29 @@ class BrokenSweep : public ::testing::Test {
     }
     return false;
   }
-  void wait_for_a_run(const char* out) const {
-    for (int waited = 0; !anybody_trains(out) && waited < 60'000; ++waited) {
+  void wait_for_a_run(const char* out, const Child& sweep) const {
+    while (!anybody_trains(out) && !sweep.ended()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  }
+  std::size_t finished(const char* out) const {
+    std::size_t number = 0;
+    for (const auto& entry : fs::directory_iterator(scratch_ / out)) {
+      if (fs::exists(entry.path() / "summary.json")) ++number;
+    }
+    return number;
+  }
+  /// Holds the first job of a sweep (SIGSTOP) and returns it; 0 if it had already begun its run.
+  static pid_t hold_job(const Child& sweep, const fs::path& run) {
+    std::vector<pid_t> jobs;
+    while (jobs.empty() && !sweep.ended()) jobs = children_of(sweep.pid());
+    if (jobs.empty()) return 0;
+    const pid_t job = jobs.front();
+    ::kill(job, SIGSTOP);
+    while (lives(job) && !is_held(job)) std::this_thread::yield();
+    if (is_held(job) && !fs::exists(run / "config.toml")) return job;
+    ::kill(job, SIGCONT);
+    return 0;
   }
 
   train::Scratch scratch_;
@@ -90,10 +110,18 @@ TEST_F(BrokenSweep, KilledGoesOnToTheSameTable) {
 TEST_F(BrokenSweep, StoppedSavesAndGoesOn) {
   for (const int number : {SIGINT, SIGTERM}) {
     const char* out = number == SIGINT ? "interrupted" : "terminated";
-    Child child(arguments(out), scratch_.path(), scratch_ / "said", scratch_ / "errors");
-    wait_for_a_run(out);
-    child.signal(number);  // to the sweep alone: it tells its runs
-    EXPECT_EQ(child.wait(), 130);
+    std::optional<Child> child;
+    for (;;) {
+      child.emplace(arguments(out), scratch_.path(), scratch_ / "said", scratch_ / "errors");
+      wait_for_a_run(out, *child);
+      if (child->hold() && finished(out) < 6) break;
+      child->signal(SIGCONT);
+      ASSERT_EQ(child->wait(), 0) << train::read_text(scratch_ / "errors");
+      fs::remove_all(scratch_ / out);  // it was faster: once more
+    }
+    child->signal(number);  // to the sweep alone: it tells its runs
+    child->signal(SIGCONT);
+    EXPECT_EQ(child->wait(), 130);
     EXPECT_EQ(train::read_text(scratch_ / "errors"),
               "hearsay: stopped; the same command goes on\n");
     EXPECT_FALSE(anybody_trains(out));
@@ -140,7 +168,7 @@ TEST_F(BrokenSweep, TwoInOneFolderShareTheWork) {
   Words words = arguments("shared");
   words.pop_back();  // --quiet
   Child other(words, scratch_.path(), scratch_ / "said", scratch_ / "errors");
-  wait_for_a_run("shared");
+  wait_for_a_run("shared", other);
   const Result mine = hearsay(words, scratch_.path());
   EXPECT_EQ(other.wait(), 0) << train::read_text(scratch_ / "errors");
   EXPECT_EQ(mine.status, 0) << mine.err;
@@ -150,6 +178,44 @@ TEST_F(BrokenSweep, TwoInOneFolderShareTheWork) {
   EXPECT_EQ(mine.out.substr(mine.out.find("Rates\n")), theirs.substr(theirs.find("Rates\n")));
   EXPECT_NE(theirs.find("   6 of 6: "), std::string::npos) << "counts those of the other:\n"
                                                            << theirs;
+}
+
+/// Two sweeps have seen that a run is nobody's, and start it at once. The other one, which is this
+/// test, comes first, and has finished it, or was killed, when ours finds the directory taken.
+TEST_F(BrokenSweep, ARunThatAnotherBeganMeanwhileIsNoFailure) {
+  const auto one_run = [&](const char* out) {
+    Words words = arguments(out);
+    words.insert(words.end(), {"--row", "a", "--seeds", "1"});
+    return words;
+  };
+  ASSERT_EQ(hearsay(one_run("alone"), scratch_.path()).status, 0);
+  const auto expected = results("alone");
+  ASSERT_EQ(expected.size(), 1U);
+  const std::string& name = expected.front().first;
+
+  for (const char* out : {"begun", "finished"}) {
+    SCOPED_TRACE(out);
+    const fs::path run = scratch_ / out / name;
+    std::optional<Child> sweep;
+    pid_t job = 0;
+    for (;;) {
+      sweep.emplace(one_run(out), scratch_.path(), scratch_ / "said", scratch_ / "errors");
+      job = hold_job(*sweep, run);
+      if (job != 0) break;
+      ASSERT_EQ(sweep->wait(), 0) << train::read_text(scratch_ / "errors");
+      fs::remove_all(scratch_ / out);  // it was faster: once more
+    }
+    fs::create_directories(run);
+    if (std::string(out) == "finished") {
+      fs::copy(scratch_ / "alone" / name, run, fs::copy_options::recursive);
+    } else {
+      fs::copy(scratch_ / "alone" / name / "config.toml", run);
+    }
+    ASSERT_EQ(::kill(job, SIGCONT), 0);
+    EXPECT_EQ(sweep->wait(), 0);
+    EXPECT_EQ(train::read_text(scratch_ / "errors"), "");
+    EXPECT_EQ(results(out), expected);
+  }
 }
 
 }  // namespace

@@ -63,6 +63,14 @@ TEST(Svg, HasEdgesAsWideAsTheyCount) {
   EXPECT_EQ(count(ring, ", weight 0.5, 2 B</title>"), 1u);
 }
 
+TEST(Svg, SharesAScaleWithOtherPictures) {
+  SvgStyle style{.amount = [](const Edge&) { return 50.0; }, .most = 200};
+  const std::string ring = svg(weights_of("ring:directed", 3), "ring", style);
+  EXPECT_EQ(count(ring, "stroke-width=\"1.25\""), 3u) << ring;
+  style.most = 50;
+  EXPECT_EQ(count(svg(weights_of("ring:directed", 3), "ring", style), "stroke-width=\"5.00\""), 3u);
+}
+
 TEST(Svg, BendsOppositeEdgesOfUnequalWidth) {
   SvgStyle style;
   style.amount = [](const Edge& edge) { return edge.sender == 0 ? 3.0 : 1.0; };

@@ -77,12 +77,18 @@ TEST_F(ChartsTest, ThatWouldShowNothingAreLeftOutUnlessTheyMayComeToIt) {
   const ShownRun still =
       run("still", 2,
           "{\"round\": 0, \"bytes_total\": 0, \"mass_drift\": 0, \"divergence\": 0,"
-          " \"push_sum_min\": 1, \"push_sum_max\": 1}\n");
-  EXPECT_TRUE(charts_of_run(still, 0, false).empty());
+          " \"push_sum_min\": 1, \"push_sum_max\": 1, \"train_loss\": 0, \"loss\": 2,"
+          " \"accuracy_mean\": 10}\n");
+  const auto settled = charts_of_run(still, 0, false);
+  for (const char* id : {"bytes", "mass-drift", "divergence", "push-sum", "accuracy-bytes"}) {
+    EXPECT_EQ(find(settled, id), nullptr) << id;
+  }
+  EXPECT_EQ(find(settled, "loss")->curves.size(), 1u) << "no minibatch yet";
   const auto live = charts_of_run(still, 0, true);
-  for (const char* id : {"bytes", "mass-drift", "divergence", "push-sum"}) {
+  for (const char* id : {"bytes", "mass-drift", "divergence", "push-sum", "accuracy-bytes"}) {
     EXPECT_NE(find(live, id), nullptr) << id;
   }
+  EXPECT_EQ(find(live, "loss")->curves.size(), 2u);
 }
 
 TEST_F(ChartsTest, DrawWhatHasOneNameAlike) {

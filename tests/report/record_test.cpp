@@ -42,7 +42,7 @@ TEST(Record, TellsWhatTheDirectorySays) {
   EXPECT_EQ(record.figure("nothing"), std::nullopt);
   EXPECT_EQ(record.figure("bytes_by_peer"), std::nullopt);
   EXPECT_EQ(record.numbers("bytes_by_peer"), (std::vector<double>{5, 6}));
-  EXPECT_EQ(record.class_counts(), (std::vector<std::vector<double>>{{7, 0}, {1, 23}}));
+  EXPECT_EQ(record.table("class_counts"), (std::vector<std::vector<double>>{{7, 0}, {1, 23}}));
   EXPECT_EQ(record.class_names(), (std::vector<std::string>{"cat", "dog"}));
 }
 
@@ -147,21 +147,22 @@ TEST(Record, TakesASummaryOfAnyDepthAndType) {
                         ", \"class_counts\": [[1], \"two\"], \"bytes_by_peer\": [1, null]}");
   const Record record(scratch / "run");
   EXPECT_EQ(record.figure("accuracy_mean"), std::nullopt);
-  EXPECT_TRUE(record.class_counts().empty());
+  EXPECT_TRUE(record.table("class_counts").empty());
   EXPECT_TRUE(record.numbers("bytes_by_peer").empty());
   EXPECT_LT(record.summary_json().size(), 1000u);
 }
 
-TEST(ControlRecords, LeaveOutThoseOfOtherSettings) {
+TEST(ControlRecords, LeaveOutThoseOfOtherSettingsAndDamagedOnes) {
   Scratch scratch;
   train::Observer silent;
   const train::Config config =
       train::config_of({{"data", "least-squares"}, {"rounds", "5"}, {"compare", "yes"}});
   train::run(config, scratch / "run", silent);
   train::run_controls(scratch / "run", 1, silent);
+  std::vector<std::string> problems;
   const auto names = [&] {
     std::vector<std::string> all;
-    for (const auto& control : control_records(scratch / "run", config)) {
+    for (const auto& control : control_records(scratch / "run", config, problems)) {
       all.push_back(control.first);
     }
     return all;
@@ -171,6 +172,12 @@ TEST(ControlRecords, LeaveOutThoseOfOtherSettings) {
   text.replace(text.find("seed = 1"), 8, "seed = 2");
   train::write_text(scratch / "run/compare/full/config.toml", text);
   EXPECT_EQ(names(), std::vector<std::string>{"silence"});
+  EXPECT_TRUE(problems.empty());
+  const std::filesystem::path damaged = scratch / "run/compare/silence/summary.json";
+  train::write_text(damaged, "3");
+  EXPECT_TRUE(names().empty());
+  EXPECT_EQ(problems, std::vector<std::string>{"[report] " + damaged.string() +
+                                               ", line 1: it is no JSON object"});
 }
 
 }  // namespace

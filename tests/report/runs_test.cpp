@@ -75,7 +75,7 @@ TEST(ReadRuns, NamesASweepRecordThatIsDamagedAndReadsTheOthers) {
       << runs.problems[0];
 }
 
-TEST(ReadRuns, SaysOnceWhatATableAndARunLeaveOut) {
+TEST(ReadRuns, NamesOnceWhatASweepLeavesOut) {
   Scratch scratch;
   make_run(scratch / "one-s1");
   make_run(scratch / "one-s2");
@@ -89,7 +89,7 @@ TEST(ReadRuns, SaysOnceWhatATableAndARunLeaveOut) {
   EXPECT_EQ(runs.problems,
             (std::vector<std::string>{
                 "[report] " + lines.string() + ", line 1: it is no JSON object",
-                "[sweep] " + (scratch / "one-s2/metrics.jsonl").string() + " is empty"}));
+                "[report] " + (scratch / "one-s2/metrics.jsonl").string() + " is empty"}));
   ASSERT_EQ(runs.sweeps.size(), 1u);
   EXPECT_EQ(runs.sweeps[0].table.finished, std::vector<std::size_t>{1});
 }

@@ -34,7 +34,8 @@ TEST_F(ScatterTest, HasAPointARunAndTheFront) {
   ASSERT_EQ(s.points.size(), 3u) << "a run that sends nothing has no factor";
   EXPECT_EQ(s.points[1].x, 60);
   EXPECT_EQ(s.points[1].y, 91);
-  EXPECT_EQ(s.front, (std::vector<std::size_t>{0, 1}));
+  ASSERT_EQ(s.fronts.size(), 1u);
+  EXPECT_EQ(s.fronts[0].points, (std::vector<std::size_t>{0, 1}));
   EXPECT_FALSE(s.less_is_better);
   EXPECT_EQ(s.note(),
             fmt::format("Not drawn, without a factor as nothing was sent: {}.", names_[3]));
@@ -45,7 +46,26 @@ TEST_F(ScatterTest, OfClosedFormsWantsTheLeastDistance) {
   make("worse", R"({"distance_to_optimum": 0.5, "compression_factor": 1})");
   const Scatter s = scatter();
   EXPECT_TRUE(s.less_is_better);
-  EXPECT_EQ(s.front, std::vector<std::size_t>{0});
+  ASSERT_EQ(s.fronts.size(), 1u);
+  EXPECT_EQ(s.fronts[0].points, std::vector<std::size_t>{0});
+}
+
+/// 99 % on easy data says nothing of 60 % on hard ones.
+TEST_F(ScatterTest, HasAFrontForEachTask) {
+  make("easy", R"({"accuracy_mean": 99, "compression_factor": 70})");
+  make("hard", R"({"accuracy_mean": 60, "compression_factor": 50})");
+  make("hard, better", R"({"accuracy_mean": 65, "compression_factor": 50})");
+  train::Config config;
+  config.set("partition", "skew:0.9");
+  config.set("peers", "2");
+  for (const char* name : {"hard", "hard, better"}) {
+    train::write_text(scratch_ / name / "config.toml", config.to_toml());
+  }
+  const Scatter s = scatter();
+  ASSERT_EQ(s.fronts.size(), 2u);
+  EXPECT_EQ(s.fronts[0].points, std::vector<std::size_t>{0});
+  EXPECT_EQ(s.fronts[1].points, std::vector<std::size_t>{2});
+  EXPECT_EQ(s.fronts[1].task, "digits, skew:0.9");
 }
 
 TEST_F(ScatterTest, OfOneRunIsNone) {
@@ -54,46 +74,67 @@ TEST_F(ScatterTest, OfOneRunIsNone) {
 }
 
 /// A sweep of three rows: A has two seeds and a printed factor, B a printed figure alone, C no
-/// runs. SP is the accuracy before the final rounds, SCSP that at the end.
+/// runs. SP is the accuracy before the final round, SCSP and the factor those at the end. With d =
+/// 100 a message has 400 bytes over the factor.
 class SweepScatter : public ScatterTest {
  protected:
+  void make_lines(const std::string& name, double sp_factor, double sp, double factor, double end) {
+    make(name, R"({"accuracy_mean": 1, "dim": 100, "training_rounds": 9})");
+    const auto line = [](int round, double its_factor, double accuracy) {
+      return fmt::format(
+          "{{\"round\": {}, \"accuracy_mean\": {}, \"edge_rounds\": 8, \"bytes_total\": {}}}\n",
+          round, accuracy, 8 * 400 / its_factor);
+    };
+    train::write_text(scratch_ / name / "metrics.jsonl",
+                      line(9, sp_factor, sp) + line(10, factor, end));
+  }
   void SetUp() override {
-    make("a-s1", R"({"accuracy_mean": 90, "compression_factor": 60})");
-    make("a-s2", R"({"accuracy_mean": 92, "compression_factor": 70})");
-    make("b-s1", R"({"accuracy_mean": 94, "compression_factor": 1})");
-    for (const auto& [name, last] : {std::pair("a-s1", 90), {"a-s2", 92}, {"b-s1", 94}}) {
-      train::write_text(scratch_ / name / "metrics.jsonl",
-                        fmt::format("{{\"round\": 9, \"accuracy_mean\": {}}}\n", last));
-    }
+    make_lines("a-s1", 80, 89, 40, 90);
+    make_lines("a-s2", 160, 90, 80, 92);
+    make_lines("b-s1", 1, 94, 1, 94);
     train::write_text(
         scratch_ / "t.sweep.json",
         R"({"v": 1, "title": "t", "source": "", "note": "", "quick": false, "banner": "",
             "differences": [],
-            "figures": [{"name": "SP", "key": "accuracy_mean", "at": "end", "unit": "%", "digits": 2, "scale": 1},
+            "figures": [{"name": "SP", "key": "accuracy_mean", "at": "trained", "unit": "%", "digits": 2, "scale": 1},
+                        {"name": "SCSP", "key": "accuracy_mean", "at": "end", "unit": "%", "digits": 2, "scale": 1},
                         {"name": "factor", "key": "compression_factor", "at": "end", "unit": "", "digits": 1, "scale": 1}],
             "rows": [{"label": "A", "place": {"row": "A"}, "runs": ["a-s1", "a-s2"], "missing": "",
-                      "printed": {"SP": 91.5, "factor": 66.8}},
-                     {"label": "B", "place": {"row": "B"}, "runs": ["b-s1"], "missing": "", "printed": {"SP": 93}},
-                     {"label": "C", "place": {"row": "C"}, "runs": [], "missing": "why", "printed": {"SP": 1}}]})");
+                      "printed": {"SP": 89.5, "SCSP": 91.5, "factor": 66.8}},
+                     {"label": "B", "place": {"row": "B"}, "runs": ["b-s1"], "missing": "", "printed": {"SCSP": 93}},
+                     {"label": "C", "place": {"row": "C"}, "runs": [], "missing": "why", "printed": {"SCSP": 1}}]})");
     names_ = {scratch_.path().string()};
   }
 };
 
 TEST_F(SweepScatter, HasMeansOverSeedsAndWhatIsPrinted) {
   const Scatter s = scatter();
-  ASSERT_EQ(s.points.size(), 2u);
-  EXPECT_EQ(s.points[0].name, "A");
-  EXPECT_EQ(s.points[0].figure, "SP");
-  EXPECT_EQ(s.points[0].x, 65);
-  EXPECT_EQ(s.points[0].y, 91);
-  EXPECT_EQ(s.points[0].low, 90);
-  EXPECT_EQ(s.points[0].high, 92);
-  ASSERT_EQ(s.printed.size(), 2u) << "C has no factor of anybody";
-  EXPECT_EQ(s.printed[0].x, 66.8);
-  EXPECT_EQ(s.printed[0].y, 91.5);
-  EXPECT_EQ(s.printed[1].x, 1);
-  EXPECT_TRUE(s.printed[1].x_is_ours);
+  ASSERT_EQ(s.points.size(), 4u);
+  EXPECT_EQ(s.points[1].name, "A");
+  EXPECT_EQ(s.points[1].figure, "SCSP");
+  EXPECT_DOUBLE_EQ(s.points[1].x, 60);
+  EXPECT_EQ(s.points[1].y, 91);
+  EXPECT_EQ(s.points[1].low, 90);
+  EXPECT_EQ(s.points[1].high, 92);
+  ASSERT_EQ(s.printed.size(), 3u) << "C has no factor of anybody";
+  EXPECT_EQ(s.printed[1].x, 66.8);
+  EXPECT_EQ(s.printed[1].y, 91.5);
+  EXPECT_EQ(s.printed[2].x, 1);
+  EXPECT_TRUE(s.printed[2].x_is_ours);
   EXPECT_EQ(s.note(), "Where the paper prints no factor its mark stands at ours.");
+}
+
+/// What was sent until then: final rounds of full messages are not charged to what preceded them.
+TEST_F(SweepScatter, PlacesAFigureAtTheFactorOfItsOwnRound) {
+  const Scatter s = scatter();
+  ASSERT_EQ(s.points.size(), 4u);
+  EXPECT_EQ(s.points[0].figure, "SP");
+  EXPECT_DOUBLE_EQ(s.points[0].x, 120);
+  EXPECT_EQ(s.points[0].y, 89.5);
+  EXPECT_DOUBLE_EQ(s.printed[0].x, 120) << "the printed factor is of another moment";
+  EXPECT_TRUE(s.printed[0].x_is_ours);
+  ASSERT_EQ(s.fronts.size(), 1u);
+  EXPECT_EQ(s.fronts[0].points, (std::vector<std::size_t>{2, 3, 1, 0})) << "94, 94, 91, 89.5";
 }
 
 TEST_F(SweepScatter, HasDotsBesideIt) {
@@ -101,14 +142,14 @@ TEST_F(SweepScatter, HasDotsBesideIt) {
   const auto plots = dot_plots(runs.sweeps[0], "chart-printed-0-");
   ASSERT_EQ(plots.size(), 2u) << "a factor has no unit that others share";
   EXPECT_EQ(plots[0].id, "chart-printed-0-0");
-  EXPECT_EQ(plots[0].x, "SP (%, log)");
+  EXPECT_EQ(plots[0].x, "SP, SCSP (%, log)");
   EXPECT_EQ(plots[0].rows, (std::vector<std::string>{"A", "B", "C"}));
-  ASSERT_EQ(plots[0].series.size(), 1u);
-  EXPECT_EQ(plots[0].series[0].ours.size(), 2u);
-  EXPECT_EQ(plots[0].series[0].printed[2].x, 1);
+  ASSERT_EQ(plots[0].series.size(), 2u);
+  EXPECT_EQ(plots[0].series[1].ours.size(), 2u);
+  EXPECT_EQ(plots[0].series[1].printed[2].x, 1);
   EXPECT_TRUE(plots[0].log) << "from 1 to 94";
   EXPECT_EQ(plots[1].title, "factor");
-  EXPECT_EQ(plots[1].x, "factor (no unit)");
+  EXPECT_EQ(plots[1].x, "factor (no unit, log)");
 }
 
 TEST_F(SweepScatter, IsToldInWordsToo) {

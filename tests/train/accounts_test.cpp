@@ -81,6 +81,33 @@ TEST(Accounts, CountWhatEachPeerSends) {
   EXPECT_EQ(star->run_report().global_bytes, 2 * 2 * (kPeers - 1) * 4 * kDim);
 }
 
+/// To the next peer in even rounds, to the one after it in odd ones.
+TEST(Accounts, CountEachEdgeOfAGraphThatChanges) {
+  const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = 4});
+  Accounts accounts(Link("none", 4, 1), *schedule, 10, kDim, 1, 2);
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    const std::vector<std::uint64_t> bytes{100 + round, 200 + round};
+    algorithm::Lengths lengths;
+    lengths.bytes = bytes;
+    accounts.emitted(std::vector{lengths});
+    accounts.gossip(round, false);
+  }
+  const std::uint64_t header = compress::kHeaderBytes;
+  EXPECT_EQ(accounts.report(0).bytes_ahead,
+            (std::vector<std::uint64_t>{3 * header + 306, 2 * header + 204, 0}));
+  EXPECT_EQ(accounts.report(1).bytes_ahead,
+            (std::vector<std::uint64_t>{3 * header + 606, 2 * header + 404, 0}));
+}
+
+TEST(Accounts, LeaveEdgesOutWhereTheyAreAlikeOrMany) {
+  EXPECT_TRUE(Star(0, kPeers)->report(0).bytes_ahead.empty());
+  for (const std::size_t peers : {Traffic::kEdgesToldOf, Traffic::kEdgesToldOf + 1}) {
+    const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = peers});
+    const Accounts accounts(Link("none", peers, 1), *schedule, 1, kDim, 0, peers);
+    EXPECT_EQ(accounts.report(0).bytes_ahead.size(), peers == 64 ? 63u : 0u);
+  }
+}
+
 TEST(Accounts, OfSomePeersAreTheirsAmongThoseOfAll) {
   Star all(0, kPeers), some(1, 3);
   for (std::uint64_t round : {0, 1, 2}) {

@@ -10,11 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
-  more.insert(more.end(), {{"data", "least-squares:noise=0.1"}, {"peers", "5"}, {"threads", "1"}});
-  return config_of(more);
-}
-
 /// Runs that differ in method, graph, compressor, seed, rounds and when they are looked at.
 std::vector<Config> different_runs() {
   return {quadratics({{"algorithm", "scsp:final=5"},

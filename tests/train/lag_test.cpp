@@ -39,11 +39,6 @@ TEST_P(LagOf, ChangesNeitherModelsNorMetrics) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, LagOf, ::testing::ValuesIn(algorithm::registry()), name_of);
 
-Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
-  more.insert(more.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
-  return config_of(more);
-}
-
 TEST(Lag, LetsTheHostWaitOnceInThreeRounds) {
   Behind behind;
   Simulation simulation(quadratics({{"algorithm", "sgp"}, {"rounds", "40"}}), behind.machine);

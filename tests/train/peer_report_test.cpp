@@ -20,6 +20,7 @@ PeerReport report_of(std::size_t i) {
   report.push_sum = 1.1 - 0.1 * x;
   report.loss_sum = 0.2 * x;
   report.traffic = {.messages = i, .edge_rounds = 10 * i, .bytes = 100 * i, .paper_bytes = 50 * i};
+  report.bytes_ahead = {i, 0, 3 * i};
   return report;
 }
 
@@ -47,6 +48,7 @@ TEST(PeerReport, ComesBackFromItsBytes) {
     EXPECT_EQ(back.traffic.edge_rounds, expected.traffic.edge_rounds);
     EXPECT_EQ(back.traffic.bytes, expected.traffic.bytes);
     EXPECT_EQ(back.traffic.paper_bytes, expected.traffic.paper_bytes);
+    EXPECT_EQ(back.bytes_ahead, expected.bytes_ahead);
   }
   EXPECT_EQ(reader.left(), 0u);
 }
@@ -108,6 +110,14 @@ TEST(Assemble, TakesMeansAndExtremesOverPeers) {
   ASSERT_EQ(m.push_sum.size(), 4u);
   EXPECT_EQ(m.push_sum[2], report_of(2).push_sum);
   EXPECT_EQ(m.simulated_seconds, 2.5);
+}
+
+TEST(Assemble, NamesTheEdgesThatCarriedSomething) {
+  std::vector<PeerReport> peers(3);
+  peers[0].bytes_ahead = {0, 7};
+  peers[2].bytes_ahead = {5, 6};
+  EXPECT_EQ(assemble(peers, {}, {}).traffic.bytes_by_edge,
+            (std::vector<EdgeBytes>{{0, 2, 7}, {2, 0, 5}, {2, 1, 6}}));
 }
 
 TEST(Assemble, KeepsTheLastTrainLossIfNoRoundTookAGradient) {

@@ -115,11 +115,6 @@ TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
   GetParam().run([&](Crew& crew) { expect_the_simulation(crew, config); });
 }
 
-Config quadratics(Settings more) {
-  more.insert(more.end(), {{"data", "least-squares:noise=0.1"}, {"peers", "5"}, {"threads", "1"}});
-  return config_of(more);
-}
-
 /// Asks to stop after a round.
 class Stopper : public Observer {
  public:

@@ -47,11 +47,6 @@ class Listener : public Observer {
   std::vector<std::string> damaged_;
 };
 
-Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
-  more.insert(more.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
-  return config_of(more);
-}
-
 class RunOf : public EveryAlgorithm {};
 
 /// Evaluations are at 0, 4, 8, ...; the checkpoint that counts is that of round 10.
@@ -281,74 +276,6 @@ TEST(Resume, RefusesAnEdgeListThatHasChanged) {
   EXPECT_THROW(resume(scratch / "run", 1, silent), CorruptData);
   write_text(scratch / "edges", "0 1\n1 2\n2 0\n");
   EXPECT_NO_THROW(resume(scratch / "run", 1, silent));
-}
-
-TEST(Summary, HoldsEveryStableName) {
-  Scratch scratch;
-  Observer silent;
-  run(config_of({{"rounds", "10"}}), scratch / "run", silent);
-  const Json summary = summary_of(scratch / "run");
-  for (const char* key : {"peers",
-                          "dim",
-                          "rounds",
-                          "training_rounds",
-                          "epochs",
-                          "accuracy_mean",
-                          "accuracy_min",
-                          "accuracy_max",
-                          "accuracy_of_average",
-                          "train_loss",
-                          "divergence",
-                          "divergence_per_dim",
-                          "bytes_total",
-                          "bytes_by_peer",
-                          "bytes_per_edge_round",
-                          "paper_bytes_per_edge_round",
-                          "compression_factor",
-                          "mass_drift",
-                          "push_sum_min",
-                          "push_sum_max",
-                          "seconds",
-                          "seconds_per_round",
-                          "samples_per_second",
-                          "batch",
-                          "input",
-                          "classes",
-                          "peak_rss_bytes",
-                          "device",
-                          "isa",
-                          "precision",
-                          "seed",
-                          "config_hash",
-                          "models_sha256",
-                          "version"}) {
-    EXPECT_TRUE(summary.contains(key)) << key;
-  }
-  EXPECT_EQ(summary["input"], "1x8x8");
-  EXPECT_EQ(summary["classes"], 10);
-  EXPECT_EQ(summary["bytes_by_peer"].size(), summary["peers"]);
-  EXPECT_GT(summary["train_loss"], 0) << "the final rounds of scsp take no gradient";
-}
-
-// d = 10: a full message is 24 + 40 bytes, and 4d = 40.
-TEST(Summary, TheCompressionFactorCountsFinalFullRounds) {
-  Scratch scratch;
-  Observer silent;
-  run(quadratics({{"algorithm", "dsgd"}, {"rounds", "4"}}), scratch / "full", silent);
-  Json summary = summary_of(scratch / "full");
-  EXPECT_DOUBLE_EQ(summary["compression_factor"], 40.0 / 64);
-  EXPECT_DOUBLE_EQ(summary["bytes_per_edge_round"], 64);
-  EXPECT_EQ(summary["bytes_total"], 4 * 10 * 64);
-
-  run(quadratics({{"algorithm", "scsp:eta=0.1,final=4"}, {"rounds", "4"}}), scratch / "scsp",
-      silent);
-  run(quadratics({{"algorithm", "sparse-push:eta=0.1"}, {"rounds", "4"}}), scratch / "sp", silent);
-  summary = summary_of(scratch / "scsp");
-  const double compressed = summary_of(scratch / "sp")["bytes_per_edge_round"];
-  EXPECT_EQ(summary["rounds"], 8);
-  EXPECT_DOUBLE_EQ(summary["bytes_per_edge_round"], (compressed + 64) / 2);
-  EXPECT_DOUBLE_EQ(summary["compression_factor"], 40 / ((compressed + 64) / 2));
-  EXPECT_DOUBLE_EQ(summary["paper_bytes_per_edge_round"], (6 * 1 + 3 + 4 * 11) / 2.0);
 }
 
 TEST(Resume, RefusesDataThatHaveChanged) {

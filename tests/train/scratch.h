@@ -92,4 +92,10 @@ inline Config config_of(const std::vector<std::pair<std::string, std::string>>& 
   return resolve(config);
 }
 
+/// Five peers on least squares with noisy gradients, and these settings.
+inline Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
+  more.insert(more.end(), {{"data", "least-squares:noise=0.1"}, {"peers", "5"}, {"threads", "1"}});
+  return config_of(more);
+}
+
 }  // namespace hearsay::train

@@ -89,7 +89,7 @@ TEST_F(SweepRunsTest, AreElsewhereWhileSomebodyTrainsThem) {
   fs::remove(run.out / "summary.json");
   {
     RunLock other;
-    other.take(run.out);
+    other.take(run.out / "config.toml");
     EXPECT_EQ(state_of(run), RunState::kElsewhere);
     EXPECT_THROW(resume(run.out, 0, silent_), InvalidArgument);
   }

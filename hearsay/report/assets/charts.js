@@ -208,11 +208,13 @@ globalThis.hearsayCharts = (() => {
       if (ours.length) sets.push(filled(k, {label: name, named: true, data: ours}));
       if (printed.length) sets.push(hollow(k, {label: `printed: ${name}`, data: printed}));
     });
-    sets.push({
-      label: 'Pareto front of ours', type: 'line', data: data.front.map((i) => data.points[i]).filter(usable),
+    // What is measured on other data has a front of its own.
+    data.fronts.forEach((front) => sets.push({
+      label: data.fronts.length > 1 ? `Pareto front, ${front.task}` : 'Pareto front of ours',
+      type: 'line', data: front.points.map((i) => data.points[i]).filter(usable),
       stepped: 'after', borderColor: style('--soft'), borderDash: [5, 4], borderWidth: 1.4,
       pointRadius: 0, pointHitRadius: 0,
-    });
+    }));
     config.data.datasets = sets;
     return new Chart(canvas, config);
   };

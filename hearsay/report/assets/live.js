@@ -50,7 +50,7 @@
     const whole = (n) => Math.round(n).toLocaleString('en-US');
     const parts = [`live: round ${whole(p.round)}` + (p.total ? ` of ${whole(p.total)}` : '')];
     if (p.rounds_per_second > 0) parts.push(`${p.rounds_per_second.toPrecision(3)} rounds/s`);
-    if (p.seconds_left >= 0) parts.push(`${clock(p.seconds_left)} left`);
+    if (p.seconds_left != null) parts.push(`${clock(p.seconds_left)} left`);
     say('open', parts.join(', '));
     bar.hidden = !p.total;
     if (p.total) Object.assign(bar, {max: p.total, value: p.round});

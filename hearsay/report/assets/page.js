@@ -58,11 +58,11 @@ globalThis.hearsay = (() => {
   // What is not drawn.
   const write_note = (item, chart) => {
     const words = [];
-    const most = chart.series.reduce((a, b) => (b.y.length > a.y.length ? b : a), {y: [], record: 0});
-    const lines = data.records[most.record] ? data.records[most.record].lines : 0;
-    const sampled = chart.series.some((series) => series.y.length < data.records[series.record].round.length);
-    if (lines > most.y.length && sampled) {
-      words.push(`${most.y.length.toLocaleString('en-US')} of ${count(lines, 'evaluation')} drawn; ` +
+    const left_out = (series) => series.left_out || 0;
+    const most = chart.series.reduce((a, b) => (left_out(b) > left_out(a) ? b : a), chart.series[0]);
+    if (left_out(most) > 0) {
+      const drawn = most.y.length;
+      words.push(`${drawn.toLocaleString('en-US')} of ${count(drawn + most.left_out, 'evaluation')} drawn; ` +
                  'the lowest and the highest of every stretch are kept.');
     }
     const zeros = chart.log ? chart.series.reduce((n, s) => n + s.y.filter((y) => y !== null && y <= 0).length, 0) : 0;

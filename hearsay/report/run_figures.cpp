@@ -1,0 +1,70 @@
+#include "hearsay/report/run_figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/train/sweep_figures.h"
+
+namespace hearsay::report {
+
+namespace {
+
+using train::Figure;
+
+std::optional<double> number(const Record& record, std::string_view key, std::size_t line) {
+  const auto column = record.columns().figure(key);
+  if (column.empty() || !std::isfinite(column[line])) return {};
+  return column[line];
+}
+
+std::optional<double> ratio(const Record& record, const train::Ratio& ratio, std::size_t line) {
+  const auto edge_rounds = number(record, "edge_rounds", line);
+  const auto bytes = number(record, ratio.bytes, line);
+  if (!edge_rounds || !bytes) return {};
+  const double per_edge = *edge_rounds > 0 ? *bytes / *edge_rounds : 0;
+  if (!ratio.factor) return per_edge;
+  const auto dim = record.figure("dim");
+  if (!dim || per_edge == 0) return {};
+  return 4 * *dim / per_edge;
+}
+
+}  // namespace
+
+std::uint64_t round_of(const Record& record, const Figure& figure) {
+  if (figure.at == Figure::At::kRound) return figure.round;
+  if (figure.at == Figure::At::kTrained) {
+    const double trained = record.figure("training_rounds").value_or(0);
+    return trained >= 0 && trained < 0x1p63 ? static_cast<std::uint64_t>(trained) : 0;
+  }
+  const auto rounds = record.columns().figure("round");
+  return rounds.empty() ? 0 : static_cast<std::uint64_t>(rounds.back());
+}
+
+std::optional<double> figure_at(const Record& record, const Figure& figure, std::uint64_t round) {
+  const auto rounds = record.columns().figure("round");  // they ascend
+  const double end = static_cast<double>(round);
+  const auto first =
+      figure.window > 0
+          ? std::ranges::upper_bound(
+                rounds, std::max(end - static_cast<double>(figure.window), end > 0 ? 0.0 : -1.0))
+          : std::ranges::lower_bound(rounds, end);
+  const auto last = std::ranges::upper_bound(rounds, end);
+  if (first >= last) return {};
+  const auto known = train::ratios();
+  const auto as_ratio = std::ranges::find(known, figure.key, &train::Ratio::name);
+  double sum = 0;
+  for (auto at = first; at != last; ++at) {
+    const auto line = static_cast<std::size_t>(at - rounds.begin());
+    const auto one =
+        as_ratio == known.end() ? number(record, figure.key, line) : ratio(record, *as_ratio, line);
+    if (!one) return {};
+    sum += figure.squared ? *one * *one : *one;
+  }
+  return figure.scale * sum / static_cast<double>(last - first);
+}
+
+std::optional<double> figure_of(const Record& record, const Figure& figure) {
+  return figure_at(record, figure, round_of(record, figure));
+}
+
+}  // namespace hearsay::report

@@ -1,0 +1,70 @@
+#include "hearsay/report/graph_section.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "report/run_directories.h"
+
+namespace hearsay::report {
+namespace {
+
+/// The graph's part of a page: of a run of that many peers whose summary ends with `more`.
+std::string section_of(const std::string& graph, const std::string& peers,
+                       const std::string& more) {
+  const train::Scratch scratch;
+  make_run(scratch / "run", graph, more);
+  train::Config config;
+  config.set("graph", graph);
+  config.set("peers", peers);
+  train::write_text(scratch / "run/config.toml", config.to_toml());
+  return graph_section(Record(scratch / "run"), 1000);
+}
+
+std::string edge(const char* ends, const char* width) {
+  return fmt::format("data-edge=\"{}\" stroke-width=\"{}\"", ends, width);
+}
+
+TEST(GraphSection, SharesAPeersBytesOverItsEdgesIfTheyStayTheSame) {
+  const std::string html = section_of("star", "3", R"(, "bytes_by_peer": [2000, 250, 500])");
+  EXPECT_TRUE(holds(html, edge("0-1", "5.00"))) << html;
+  EXPECT_TRUE(holds(html, edge("0-2", "5.00")));
+  EXPECT_TRUE(holds(html, edge("1-0", "1.25")));
+  EXPECT_TRUE(holds(html, edge("2-0", "2.50")));
+  EXPECT_TRUE(holds(html, "2 to 0, weight 0.333, 500 B</title>")) << html;
+  EXPECT_TRUE(holds(html, "the widest is 1 kB.")) << html;
+}
+
+/// All phases on one scale.
+TEST(GraphSection, TakesWhatTheRunCountedIfTheyChange) {
+  const std::string html = section_of(
+      "one-peer-exponential", "4",
+      R"(, "bytes_by_peer": [9, 9, 9, 9], "bytes_by_edge": [[0, 1, 1000], [1, 2, 500], [0, 2, 250]])");
+  EXPECT_TRUE(holds(html, "2 graphs in turn.")) << html;
+  EXPECT_TRUE(holds(html, edge("0-1", "5.00"))) << html;
+  EXPECT_TRUE(holds(html, edge("1-2", "2.50")));
+  EXPECT_TRUE(holds(html, edge("0-2", "1.25")));
+  EXPECT_TRUE(holds(html, "3 to 0, weight 0.5, 0 B</title>")) << html;
+}
+
+TEST(GraphSection, HasNoWidthsWhereARunTellsNone) {
+  const std::string told = "the widest is";
+  EXPECT_FALSE(holds(section_of("ring", "3", ""), told));
+  EXPECT_FALSE(holds(section_of("ring", "3", R"(, "bytes_by_peer": [1, 2])"), told));
+  for (const char* foreign : {"[[0, 1]]", "[[0, 4, 7]]", "[[-1, 1, 7]]", "[7]", "[[0, 1, null]]"}) {
+    const std::string html =
+        section_of("one-peer-exponential", "4",
+                   fmt::format(R"(, "bytes_by_peer": [9, 9, 9, 9], "bytes_by_edge": {})", foreign));
+    EXPECT_FALSE(holds(html, told)) << foreign;
+    EXPECT_TRUE(holds(html, "data-edge=\"0-1\"")) << foreign;
+  }
+  EXPECT_TRUE(holds(section_of("one-peer-exponential", "65", ""), "up to 64 peers"));
+}
+
+TEST(GraphSection, SaysWhatCannotBeDrawn) {
+  EXPECT_TRUE(holds(section_of("file:nowhere", "4", ""), "cannot be drawn: "));
+  EXPECT_TRUE(holds(section_of("complete", "40", ""), "1560 edges are too many"));
+}
+
+}  // namespace
+}  // namespace hearsay::report
