@@ -30,8 +30,8 @@ class LivePage {
 
   /// Listens, so that it is known from now on whether the port is free. Throws InvalidArgument.
   LivePage(const std::string& address, std::uint16_t port);
-  /// Closes the channel, waits for the process to end, and kills it if it does not; at once if an
-  /// exception is on its way, whose message would have to wait.
+  /// Closes the channel, waits for the process to end, and kills it if it does not: after
+  /// a second if an exception is on its way, whose message waits for this.
   ~LivePage();
   LivePage(const LivePage&) = delete;
   LivePage& operator=(const LivePage&) = delete;

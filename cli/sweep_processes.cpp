@@ -73,15 +73,17 @@ class Processes {
         progress_.is_finished(i);
         continue;
       }
-      progress_.began(i, state == RunState::kBegun);
+      const bool again = state == RunState::kBegun;
       try {
-        jobs_.start(i, arguments(runs_[i], state == RunState::kBegun));
-      } catch (const RunFailed& error) {  // no process to be had now: those that run go on
-        if (jobs_.running() > 0) {
-          queue_.push_back(i);
-          return progress_.put_back(i);
+        jobs_.start(i, arguments(runs_[i], again));
+        progress_.began(i, again);
+      } catch (const RunFailed& error) {  // no process to be had now
+        if (jobs_.running() > 0) {        // there may be when one of these has ended
+          queue_.insert(queue_.begin(), i);
+          return;
         }
         ++failed_;
+        progress_.began(i, again);
         progress_.ended(i, error.what());
       }
     }

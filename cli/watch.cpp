@@ -57,7 +57,8 @@ void be_modest() {
   ::mallopt(M_ARENA_MAX, 2);  // each thread's would be 64 MB of address space
   pthread_attr_t threads;
   pthread_attr_init(&threads);
-  pthread_attr_setstacksize(&threads, 2 << 20);  // whatever `ulimit -s` says
+  // Whatever `ulimit -s` says. cpp-httplib reads headers with std::regex, 600 bytes a character.
+  pthread_attr_setstacksize(&threads, 8 << 20);
   pthread_setattr_default_np(&threads);
   pthread_attr_destroy(&threads);
   constexpr std::uint64_t kMemory = 1 << 30;

@@ -117,8 +117,8 @@ class HttpServer : public Server, private httplib::Server {
   void progress(std::string json) override { feed_.progress(std::move(json)); }
 
   void end() override {
-    pages_.page(false);  // viewers all ask for it at once, and find it made
     feed_.end();
+    pages_.page(false);  // viewers all ask for it now, and those who come later find it made
   }
   std::size_t viewers() const override { return viewers_; }
 
@@ -255,8 +255,11 @@ class HttpServer : public Server, private httplib::Server {
     }
     if (state.closed || !sink.is_writable()) return false;
     if (text.empty()) text = ": beat\n\n";
-    if (events.ended()) ++told_the_end_;
-    if (!sink.write(text.data(), text.size())) return false;
+    if (events.ended()) ++told_the_end_;  // before it can be answered
+    if (!sink.write(text.data(), text.size())) {
+      if (events.ended()) --told_the_end_;
+      return false;
+    }
     if (events.ended()) sink.done();
     return true;
   }

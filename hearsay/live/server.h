@@ -31,7 +31,7 @@ class Server {
 
   /// Tell viewers how far the run is: a JSON object in one line (events.h).
   virtual void progress(std::string json) = 0;
-  /// Make the final page, and tell them that the run has ended. The server stays.
+  /// Tell them that it has ended, and make the final page. The server stays.
   virtual void end() = 0;
 
   virtual std::size_t viewers() const = 0;  ///< that follow events now

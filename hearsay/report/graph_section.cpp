@@ -50,6 +50,9 @@ std::map<Ends, double> bytes_of_edges(const Record& record, graph::Schedule& sch
 
 /// `most`: bytes of the widest edge; none if edges have no widths.
 std::string note_of(const Record& record, std::optional<double> most, bool changes) {
+  if (record.finished() && record.figure("bytes_total") == 0.0) {
+    return "Nothing was sent over these edges.";
+  }
   if (!most) {
     if (!record.finished()) return "Edges get their widths when the run has finished.";
     return changes && record.config().count("peers") > train::Traffic::kEdgesToldOf
@@ -59,7 +62,6 @@ std::string note_of(const Record& record, std::optional<double> most, bool chang
                      train::Traffic::kEdgesToldOf)
                : "";
   }
-  if (*most <= 0) return "Nothing was sent over these edges.";
   return fmt::format(
       "The width of an edge is the bytes sent over it in the whole run; the widest is {}. Point at "
       "one for its own.",
@@ -105,10 +107,10 @@ std::string draw(const Record& record, std::size_t most_edges) {
     style.more = [&](const graph::Edge& edge) { return ", " + human_bytes(style.amount(edge)); };
     for (std::size_t k = 0; k < shown; ++k) {
       for (const graph::Edge& edge : phases[k].edges()) {
-        style.most = std::max(style.most, style.amount(edge));
+        most = std::max(most.value_or(0), style.amount(edge));
       }
     }
-    most = style.most;
+    if (shown > 1) style.most = *most;
   }
   std::string html = "<div class=\"graphs\">\n";
   for (std::size_t k = 0; k < shown; ++k) {

@@ -73,8 +73,9 @@ class Writer {
     return "<div class=\"charts\">\n" +
            chart_figure(
                "chart-scatter", "What compression costs",
-               std::string("No other run beats those on the dashed front: one that sends fewer "
-                           "bytes is less accurate, one that is more accurate sends more.") +
+               std::string("No other run on the same data beats those on the dashed front: one "
+                           "that sends fewer bytes is less accurate, one that is more accurate "
+                           "sends more.") +
                    (data_.scatter.printed.empty() ? "" : " Hollow marks are what a paper prints."),
                false, html_table(scatter_table(data_.scatter))) +
            "</div>\n" + html;

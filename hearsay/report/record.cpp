@@ -78,8 +78,8 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
     throw InvalidArgument(fmt::format("[report] {} holds no run: {}", name_, missing));
   }
   config_ = read_config(config);
+  finished_ = is_file(summary);  // before metrics, which are whole then
   columns_ = Columns(metrics);
-  finished_ = is_file(summary);
   if (finished_ && columns_.lines() == 0) {
     throw CorruptData(columns_.problems().empty()
                           ? fmt::format("[report] {} is empty", metrics.string())

@@ -30,14 +30,15 @@ std::optional<double> ratio(const Record& record, const train::Ratio& ratio, std
 
 }  // namespace
 
-std::uint64_t round_of(const Record& record, const Figure& figure) {
+std::optional<std::uint64_t> round_of(const Record& record, const Figure& figure) {
   if (figure.at == Figure::At::kRound) return figure.round;
-  if (figure.at == Figure::At::kTrained) {
-    const double trained = record.figure("training_rounds").value_or(0);
-    return trained >= 0 && trained < 0x1p63 ? static_cast<std::uint64_t>(trained) : 0;
-  }
   const auto rounds = record.columns().figure("round");
-  return rounds.empty() ? 0 : static_cast<std::uint64_t>(rounds.back());
+  const double round = figure.at == Figure::At::kTrained
+                           ? record.figure("training_rounds").value_or(-1)
+                       : rounds.empty() ? -1
+                                        : rounds.back();
+  if (!(round >= 0 && round < 0x1p63)) return {};
+  return static_cast<std::uint64_t>(round);
 }
 
 std::optional<double> figure_at(const Record& record, const Figure& figure, std::uint64_t round) {
@@ -64,7 +65,9 @@ std::optional<double> figure_at(const Record& record, const Figure& figure, std:
 }
 
 std::optional<double> figure_of(const Record& record, const Figure& figure) {
-  return figure_at(record, figure, round_of(record, figure));
+  const auto round = round_of(record, figure);
+  if (!round) return {};
+  return figure_at(record, figure, *round);
 }
 
 }  // namespace hearsay::report

@@ -8,8 +8,8 @@
 
 namespace hearsay::report {
 
-/// The round that `figure.at` stands for in a run.
-std::uint64_t round_of(const Record& record, const train::Figure& figure);
+/// The round that `figure.at` stands for in a run; none if the run does not tell.
+std::optional<std::uint64_t> round_of(const Record& record, const train::Figure& figure);
 
 /// A figure of a sweep (train/sweep_figures.h) for one run at a round, scaled: the mean over the
 /// evaluations of the rounds (round - window, round], or the evaluation of that round. Empty if the

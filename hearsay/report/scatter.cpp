@@ -56,7 +56,7 @@ double printed_factor(const train::Sweep& sweep, const std::vector<SweepCell>& c
 std::string task_of(const Record& record) {
   const std::string &data = record.config().text("data"),
                     &partition = record.config().text("partition");
-  return partition == "iid" ? data : fmt::format("{}, {}", data, partition);
+  return partition == "iid" || partition == "none" ? data : fmt::format("{}, {}", data, partition);
 }
 
 std::vector<Scatter::Front> fronts_of(const Scatter& scatter) {

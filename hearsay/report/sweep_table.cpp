@@ -67,7 +67,7 @@ std::vector<double> by_seed(const OfRow& runs, const Figure& figure) {
 /// The end of the last window in which `runs` are above `other` by that factor.
 void find_transient(const OfRow& runs, const OfRow& other, const Figure& figure, SweepCell& cell) {
   if (runs.empty() || other.empty()) return;
-  const std::uint64_t last = round_of(*runs.front(), {.name = "", .key = ""});
+  const std::uint64_t last = round_of(*runs.front(), {.name = "", .key = ""}).value_or(0);
   std::uint64_t end = 0;
   for (std::uint64_t round = figure.window; round <= last; round += figure.window) {
     const auto mine = mean_at(runs, figure, round), theirs = mean_at(other, figure, round);

@@ -16,7 +16,7 @@ namespace {
 using backend::StateList;
 using Kind = Manifest::Kind;
 
-constexpr std::string_view kMagic = "HSCKMF01";
+constexpr std::string_view kMagic = "HSCKMF02";
 
 [[noreturn]] void reject(std::string_view path, std::string_view why) {
   throw CorruptData(fmt::format("[checkpoint] {} {}", path, why));

@@ -25,7 +25,7 @@ struct PeerRange {
 /// One checkpoint without the rows: whose it is, what state it holds, and the files with the rows,
 /// each of the peers of one process. A file of its own, little-endian:
 ///
-///   "HSCKMF01"
+///   "HSCKMF02"
 ///   text       owner (texts: u64 length, then bytes)
 ///   u64        round, peers, take
 ///   u64        number of items, then each: text name, u8 kind, u64 value

@@ -40,6 +40,17 @@ void expect_all(const std::string& text, const std::vector<std::string>& parts) 
   }
 }
 
+TEST_F(Commands, SayThatTheirOutputWasLost) {
+  for (const Words& words : {Words{"--version"}, {"list", "graphs"}, {"graph", "ring"}}) {
+    Child child(words, scratch_.path(), "/dev/full", scratch_ / "err");
+    EXPECT_EQ(child.wait(), 1) << words[0];
+    EXPECT_EQ(train::read_text(scratch_ / "err"),
+              "hearsay: [output] what was to be printed could not be written in whole; is the disk "
+              "full?\n")
+        << words[0];
+  }
+}
+
 TEST_F(Commands, VersionIsOneLine) {
   EXPECT_EQ(output({"--version"}), "hearsay " + std::string(version()) + "\n");
 }

@@ -279,6 +279,18 @@ TEST_F(Watch, ShowsARunThatHasFinished) {
   EXPECT_EQ(child_->wait(), 0);
 }
 
+/// The library reads this header with a regular expression, whose depth is that of its text.
+TEST_F(Watch, OutlivesHeadersOfAnyLength) {
+  ASSERT_EQ(hearsay(run_of("20", "run", {}), scratch_.path()).status, 0);
+  start({"watch", "run"}, "out");
+  for (const char piece : {'1', ','}) {
+    ask(port_, "/", {{"Range", "bytes=0-" + std::string(8000, piece)}});
+  }
+  EXPECT_EQ(ask(port_, "/").status, 200);
+  child_->signal(SIGINT);
+  EXPECT_EQ(child_->wait(), 0);
+}
+
 TEST_F(Watch, FollowsARunOfAnotherProcess) {
   Child run(run_of("4000", "run", {"--quiet"}), scratch_.path(), scratch_ / "o", scratch_ / "e");
   while (!fs::exists(scratch_ / "run/config.toml") && !run.ended()) wait_a_little();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/train/run.h"
 #include "report/run_directories.h"
 
 namespace hearsay::report {
@@ -59,6 +60,23 @@ TEST(GraphSection, HasNoWidthsWhereARunTellsNone) {
     EXPECT_TRUE(holds(html, "data-edge=\"0-1\"")) << foreign;
   }
   EXPECT_TRUE(holds(section_of("one-peer-exponential", "65", ""), "up to 64 peers"));
+}
+
+TEST(GraphSection, HasAMiddlingWidthWhereAllEdgesAreAlike) {
+  const std::string html = section_of("ring", "3", R"(, "bytes_by_peer": [200, 200, 200])");
+  EXPECT_EQ(count(html, "stroke-width=\"2.50\""), 3u) << html;
+}
+
+TEST(GraphSection, SaysThatNothingWasSent) {
+  const train::Scratch scratch;
+  train::Observer silent;
+  train::run(train::config_of({{"data", "least-squares"},
+                               {"algorithm", "silent"},
+                               {"graph", "cycle:sparse-push:a+sparse-push:b,every=2"},
+                               {"rounds", "4"}}),
+             scratch / "run", silent);
+  EXPECT_TRUE(holds(graph_section(Record(scratch / "run"), 1000),
+                    "2 graphs in turn. Nothing was sent over these edges."));
 }
 
 TEST(GraphSection, SaysWhatCannotBeDrawn) {

@@ -57,6 +57,13 @@ TEST_F(RunFigures, CountBytesAMessageUntilThen) {
   EXPECT_EQ(at_end("paper_compression_factor"), 8.0);
 }
 
+TEST_F(RunFigures, OfRunsThatDoNotTellTheirRoundAreNone) {
+  train::write_text(scratch_ / "summary.json", R"({"dim": 100})");
+  EXPECT_EQ(value({.name = "", .key = "loss", .at = Figure::At::kTrained}), std::nullopt);
+  train::write_text(scratch_ / "metrics.jsonl", "{\"round\": 1e30, \"loss\": 1}\n");
+  EXPECT_EQ(value({.name = "", .key = "loss"}), std::nullopt);
+}
+
 TEST_F(RunFigures, ThatAreNotFiniteAreNone) {
   train::write_text(scratch_ / "metrics.jsonl",
                     "{\"round\": 1, \"loss\": null}\n{\"round\": 2, \"loss\": 5}\n");

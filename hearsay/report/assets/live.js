@@ -49,7 +49,8 @@
     if (!p) return;
     const whole = (n) => Math.round(n).toLocaleString('en-US');
     const parts = [`live: round ${whole(p.round)}` + (p.total ? ` of ${whole(p.total)}` : '')];
-    if (p.rounds_per_second > 0) parts.push(`${p.rounds_per_second.toPrecision(3)} rounds/s`);
+    const pace = p.rounds_per_second;
+    if (pace > 0) parts.push(`${pace < 100 ? pace.toPrecision(3) : whole(pace)} rounds/s`);
     if (p.seconds_left != null) parts.push(`${clock(p.seconds_left)} left`);
     say('open', parts.join(', '));
     bar.hidden = !p.total;
