@@ -19,7 +19,7 @@ test('it opens with its first chart drawn, from a bounded number of points', asy
   const start = performance.now();
   await page.goto(`file://${path.join(pages, 'big.html')}`, {waitUntil: 'load'});
   await page.waitForFunction(() => Chart.getChart(document.querySelector('#chart-accuracy canvas')));
-  // The goal is 2 s (docs/performance.md). Machines are shared: the points decide here, not the clock.
+  // The goal is 2 s (docs/pages.md). Machines are shared: the points decide here, not the clock.
   t.diagnostic(`opened in ${(performance.now() - start).toFixed(0)} ms`);
   const points = await page.evaluate(() => hearsay.data.charts.reduce(
       (sum, chart) => sum + chart.series.reduce((all, series) => all + series.y.length, 0), 0));
