@@ -10,8 +10,8 @@ namespace hearsay::report {
 /// The range of x is cut into stretches twice: half of them equally wide, for a plain axis, and
 /// half equally wide for log(x), for a logarithmic one. Of each stretch these points are kept:
 /// the first, the last, the lowest and the highest, and one that is not finite if there is any (a
-/// gap in the curve). So a spike of a single point is never lost, and a drawing of as many pixels as
-/// there are stretches of its axis is the same as of all points ("M4": Jugel et al., VLDB 2014).
+/// gap in the curve). So a spike of a single point is never lost, and a drawing of as many pixels
+/// as there are stretches of its axis is the same as of all points ("M4": Jugel et al., VLDB 2014).
 ///
 /// x ascends, y is as long. Returns indices, ascending: at most 5 * stretches, which is at least 2.
 /// All of them if there are no more than 4 * stretches points.
