@@ -209,8 +209,9 @@ Action add_sweep(CLI::App& app) {
   command->add_option("--jobs", options->jobs, "runs at a time, on the CPU; default: 1")
       ->type_name("K")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--quick", options->quick,
-                    "the file's small version: minutes, to see the shape of the result");
+  command->add_flag(
+      "--quick", options->quick,
+      "the file's small version: a minute or two at most, to see the shape of the result");
   command
       ->add_option("--where", options->where,
                    "where the files of a dataset lie, as cifar10=PATH; once for each")

@@ -8,7 +8,7 @@ Slots::Slots(std::size_t threads) {
   threads_.reserve(threads);
   try {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-  } catch (...) {  // those that there are would wait, and who destroys them for them
+  } catch (...) {  // without this, joining those that run would never end
     close();
     throw;
   }

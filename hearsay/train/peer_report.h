@@ -18,8 +18,8 @@ struct PeerReport {
   double push_sum = 1;    ///< u_i
   double loss_sum = 0;    ///< of its minibatches since the last evaluation
   Traffic traffic{};      ///< of what it sent over edges; global averages are the run's
-  /// Bytes that it sent to the peers behind it in order, and round to the one before it: n - 1
-  /// numbers, or none (Traffic::bytes_by_edge).
+  /// Bytes that it sent to the peers with the next numbers, and on from 0 to the one before it:
+  /// n - 1 of them, or none (Traffic::bytes_by_edge).
   std::vector<std::uint64_t> bytes_ahead{};
 };
 
