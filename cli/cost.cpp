@@ -4,14 +4,14 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
-#include "hearsay/report/cost_table.h"
+#include "hearsay/cost/cost_table.h"
 
 namespace hearsay::cli {
 
 Action add_cost(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "cost", "Count the memory, compute, bytes and energy of a round, for one device");
-  auto request = std::make_shared<report::CostRequest>();
+  auto request = std::make_shared<cost::CostRequest>();
   const auto add = [&](const std::string& name, auto& value, const char* meaning) {
     return command->add_option(name, value, meaning)->capture_default_str();
   };
@@ -35,7 +35,7 @@ Action add_cost(CLI::App& app) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   add("--energy", request->energy, "the model of energy (docs/energy.md)")->type_name("SPEC");
   return [request] {
-    fmt::print("{}", report::cost_table(*request));
+    fmt::print("{}", cost::cost_table(*request));
     return 0;
   };
 }

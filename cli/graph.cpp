@@ -6,12 +6,12 @@
 
 #include "cli/commands.h"
 #include "hearsay/compress/message.h"
+#include "hearsay/core/text.h"
+#include "hearsay/cost/cost.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/picture.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/graph/svg.h"
-#include "hearsay/report/cost.h"
-#include "hearsay/report/table.h"
 #include "hearsay/train/durable_file.h"
 
 namespace hearsay::cli {
@@ -33,7 +33,7 @@ const char* yes_no(bool value) { return value ? "yes" : "no"; }
 void graph_command(const Options& options) {
   const auto schedule = graph::make_schedule(options.spec, {options.peers, options.seed});
   const graph::Facts f = graph::facts_of(*schedule);
-  const double bytes = report::vector_bytes(options.compressor, Layout(options.dim));
+  const double bytes = cost::vector_bytes(options.compressor, Layout(options.dim));
 
   fmt::print("{}: {} peers", options.spec, f.peers);
   if (f.period > 1) fmt::print(", {} matrices in turn", f.period);
@@ -63,11 +63,10 @@ void graph_command(const Options& options) {
   line("rounds to average to 1e-3", fmt::format("{}", f.rounds_to_1e3));
   line("messages a round", fmt::format("{:.10g}", f.messages_per_round));
   line("bytes a round",
-       fmt::format(
-           "{} uncompressed, {} with {}, for {} parameters",
-           report::human_bytes(f.messages_per_round *
+       fmt::format("{} uncompressed, {} with {}, for {} parameters",
+                   human_bytes(f.messages_per_round *
                                (4.0 * static_cast<double>(options.dim) + compress::kHeaderBytes)),
-           report::human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
+                   human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
   fmt::print("\n{}", graph::picture(schedule->period().front()));
   if (options.svg.empty()) return;
   train::DurableFile file(options.svg);

@@ -12,7 +12,7 @@
 #include "cli/pace.h"
 #include "cli/stop.h"
 #include "cli/terminal.h"
-#include "hearsay/report/table.h"
+#include "hearsay/core/text.h"
 
 namespace hearsay::cli {
 
@@ -51,7 +51,7 @@ std::string figures(const train::Metrics& m, double bytes, int width) {
     all.push_back({fmt::format("to optimum {:<9.3g}", *m.distance_to_optimum), 0});
   }
   all.push_back({fmt::format("divergence {:<9.3g}", m.divergence), 4});
-  all.push_back({fmt::format("{:>9}", report::human_bytes(bytes)), 1});
+  all.push_back({fmt::format("{:>9}", human_bytes(bytes)), 1});
   while (all.size() > 1 && std::cmp_greater(joined(all).size(), width)) {
     all.erase(std::ranges::max_element(all, {}, &Figure::rank));
   }
@@ -98,7 +98,7 @@ std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traf
       append(line, bar(m.accuracy[i] / 100, bar_width, '#'));
     }
     if (i < m.push_sum.size()) line.push_back({fmt::format("  u {:.3f}", m.push_sum[i])});
-    const std::string sent = report::human_bytes(static_cast<double>(bytes[i]));
+    const std::string sent = human_bytes(static_cast<double>(bytes[i]));
     line.push_back({fmt::format("  {:>9} sent", sent)});
     lines.push_back(std::move(line));
   }

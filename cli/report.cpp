@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "hearsay/core/error.h"
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"
 #include "hearsay/report/table.h"

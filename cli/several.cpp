@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
 #include "hearsay/train/fleet.h"
 

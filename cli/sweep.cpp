@@ -13,10 +13,10 @@
 #include "cli/sweep_processes.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
-#include "hearsay/report/page.h"
+#include "hearsay/core/text.h"
+#include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"
-#include "hearsay/report/table.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/run.h"
 #include "hearsay/train/sweep_record.h"
@@ -84,7 +84,7 @@ void print_plan(const train::Sweep& sweep, std::span<const train::SweepRun> runs
     lines.push_back(
         {run.label, kStates[static_cast<std::size_t>(train::state_of(run))], run.out.string()});
   }
-  fmt::print("{}", report::format_table(lines));
+  fmt::print("{}", format_table(lines));
   for (const train::SweepRow& row : sweep.rows) {
     if (row.wanted && !row.missing.empty())
       fmt::print("not run ({}): {}\n", row.missing, row.label);

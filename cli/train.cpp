@@ -17,7 +17,7 @@
 #include "cli/shell_word.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
 #include "hearsay/train/compare.h"
 #include "hearsay/train/config.h"

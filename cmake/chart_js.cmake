@@ -1,4 +1,4 @@
-# Chart.js, which draws the curves of report pages (report/assets/): its text goes into the library. A build
+# Chart.js, which draws the curves of report pages (report/page/assets/): its text goes into the library. A build
 # package: pages need nothing but themselves.
 find_file(HEARSAY_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH
           DOC "Chart.js 3.9, minified")

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/markup.h"
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 
 namespace hearsay::live {
 

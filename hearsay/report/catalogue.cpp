@@ -8,13 +8,13 @@
 #include "hearsay/backend/device.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/cost/energy.h"
 #include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/report/energy.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/learning_rate.h"
 #include "hearsay/train/link.h"
@@ -66,7 +66,7 @@ std::vector<Family> families() {
   add("rates", "lr", train::learning_rate_registry());
   add("devices", "device", backend::device_registry());
   add("transports", "transport", transport::registry());
-  add("energy-models", "energy", energy_registry());
+  add("energy-models", "energy", cost::energy_registry());
   return all;
 }
 

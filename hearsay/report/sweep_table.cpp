@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/core/text.h"
 #include "hearsay/report/run_figures.h"
-#include "hearsay/report/table.h"
 
 namespace hearsay::report {
 

@@ -1,12 +1,12 @@
 #include "hearsay/report/table.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "hearsay/core/text.h"
 #include "hearsay/report/record.h"
 
 namespace hearsay::report {
@@ -82,45 +82,6 @@ std::vector<std::vector<std::string>> texts(const Cells& rows) {
 }
 
 }  // namespace
-
-std::string human_count(double count) {
-  constexpr std::array<const char*, 6> kPrefixes{"", " k", " M", " G", " T", " P"};
-  std::size_t power = 0;
-  while (count >= 999.5 && power + 1 < kPrefixes.size()) {
-    count /= 1000;
-    ++power;
-  }
-  return power == 0 ? fmt::format("{:.0f}", count)
-                    : fmt::format("{:.3g}{}", count, kPrefixes[power]);
-}
-
-std::string human_bytes(double bytes) {
-  const std::string count = human_count(bytes);
-  return count.find(' ') == std::string::npos ? count + " B" : count + "B";
-}
-
-std::string format_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width;
-  for (const auto& row : rows) {
-    width.resize(std::max(width.size(), row.size()), 0);
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  std::string text;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    std::string line;
-    for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      line += c == 0 ? fmt::format("{:<{}}", rows[r][c], width[c])
-                     : fmt::format("  {:>{}}", rows[r][c], width[c]);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    if (r == 0) {
-      std::size_t total = 0;
-      for (std::size_t c = 0; c < width.size(); ++c) total += width[c] + (c > 0 ? 2 : 0);
-      text += std::string(total, '-') + "\n";
-    }
-  }
-  return text;
-}
 
 std::string run_table(std::string_view summary_json) {
   const Json summary = Json::parse(summary_json);

@@ -1,24 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "hearsay/report/html.h"
 #include "hearsay/report/runs.h"
 
 namespace hearsay::report {
 
-/// "812 B", "16.3 kB", "1.08 MB": powers of 1000, three digits.
-std::string human_bytes(double bytes);
-
-/// "812", "16.3 k", "5.24 G": likewise.
-std::string human_count(double count);
-
-/// Columns of text, the first left-aligned, the others right-aligned; the first row is the head.
-std::string format_table(const std::vector<std::vector<std::string>>& rows);
+/// One cell: a text, and the number that it stands for where a table is sorted by it.
+struct Cell {
+  std::string text;
+  double value = std::numeric_limits<double>::quiet_NaN();
+};
+using Cells = std::vector<std::vector<Cell>>;
 
 /// The figures of one finished run, from its summary.json: accuracy or distance, bytes, compression
 /// factor, divergence, time.

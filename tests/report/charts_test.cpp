@@ -1,4 +1,4 @@
-#include "hearsay/report/charts.h"
+#include "hearsay/report/page/charts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hearsay/report/graph_section.h"
+#include "hearsay/report/page/graph_section.h"
 
 #include <gtest/gtest.h>
 

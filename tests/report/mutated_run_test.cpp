@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/mutate.h"
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 #include "hearsay/train/run.h"
 #include "report/run_directories.h"
 #include "report/well_formed.h"

@@ -1,4 +1,4 @@
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
-#include "hearsay/report/assets.h"
+#include "hearsay/report/page/assets.h"
 #include "hearsay/report/table.h"
 #include "hearsay/train/compare.h"
 #include "report/run_directories.h"

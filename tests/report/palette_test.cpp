@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "hearsay/report/assets.h"
-#include "hearsay/report/charts.h"
+#include "hearsay/report/page/assets.h"
+#include "hearsay/report/page/charts.h"
 
 /// The colours of pages, from their style sheet: told apart by everybody, and from the paper.
 namespace hearsay::report {

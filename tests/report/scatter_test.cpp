@@ -1,10 +1,10 @@
-#include "hearsay/report/scatter.h"
+#include "hearsay/report/page/scatter.h"
 
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
-#include "hearsay/report/sweep_section.h"
+#include "hearsay/report/page/sweep_section.h"
 #include "report/run_directories.h"
 
 namespace hearsay::report {

@@ -1,4 +1,4 @@
-#include "hearsay/report/cost_table.h"
+#include "hearsay/cost/cost_table.h"
 
 #include <cmath>
 #include <vector>
@@ -8,13 +8,13 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/core/text.h"
+#include "hearsay/cost/cost.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/report/cost.h"
-#include "hearsay/report/table.h"
 
-namespace hearsay::report {
+namespace hearsay::cost {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::string cost_table(const CostRequest& request) {
       human_bytes(2 * (peers - 1) / peers * 4 * static_cast<double>(network.layout().dim())));
 }
 
-}  // namespace hearsay::report
+}  // namespace hearsay::cost

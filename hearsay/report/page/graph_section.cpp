@@ -1,4 +1,4 @@
-#include "hearsay/report/graph_section.h"
+#include "hearsay/report/page/graph_section.h"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +10,9 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/markup.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/text.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/graph/svg.h"
-#include "hearsay/report/table.h"
 #include "hearsay/train/metrics.h"
 
 namespace hearsay::report {

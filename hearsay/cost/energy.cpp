@@ -1,4 +1,4 @@
-#include "hearsay/report/energy.h"
+#include "hearsay/cost/energy.h"
 
 #include <iterator>
 
@@ -6,7 +6,7 @@
 
 #include "hearsay/core/registry.h"
 
-namespace hearsay::report {
+namespace hearsay::cost {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::string resolved_energy(std::string_view spec) {
   return Arguments(spec, entry.parameters).resolved();
 }
 
-}  // namespace hearsay::report
+}  // namespace hearsay::cost

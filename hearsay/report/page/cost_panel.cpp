@@ -1,4 +1,4 @@
-#include "hearsay/report/cost_panel.h"
+#include "hearsay/report/page/cost_panel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,18 +42,19 @@ std::optional<CostPanel> make_panel(const Record& record) {
   const auto all_samples = static_cast<std::uint64_t>(batch * peers);
 
   CostPanel panel;
-  panel.energy = resolved_energy(kEnergy);
+  panel.energy = cost::resolved_energy(kEnergy);
   panel.devices.push_back(
       {fmt::format("1 device, {} samples", all_samples),
-       cost_of(*network, {.batch = all_samples, .arrays = arrays_of("silent", optimizer, 0)},
-               kEnergy)});
+       cost::cost_of(*network,
+                     {.batch = all_samples, .arrays = cost::arrays_of("silent", optimizer, 0)},
+                     kEnergy)});
   panel.devices.push_back({fmt::format("each of {:.0f} peers, {} samples", peers, samples),
-                           cost_of(*network,
-                                   {.batch = samples,
-                                    .arrays = arrays_of(algorithm, optimizer, heard),
-                                    .sent_bytes = sent,
-                                    .received_bytes = sent},
-                                   kEnergy)});
+                           cost::cost_of(*network,
+                                         {.batch = samples,
+                                          .arrays = cost::arrays_of(algorithm, optimizer, heard),
+                                          .sent_bytes = sent,
+                                          .received_bytes = sent},
+                                         kEnergy)});
   return panel;
 }
 

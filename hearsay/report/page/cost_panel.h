@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hearsay/report/cost.h"
+#include "hearsay/cost/cost.h"
 #include "hearsay/report/record.h"
 
 namespace hearsay::report {
@@ -15,7 +15,7 @@ namespace hearsay::report {
 struct CostPanel {
   struct Device {
     std::string label;  ///< "1 device, 128 samples"
-    Cost cost;
+    cost::Cost cost;
   };
   std::vector<Device> devices;
   std::string energy;  ///< the model of it, with its constants

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "hearsay/report/cost_panel.h"
+#include "hearsay/report/page/cost_panel.h"
 
 namespace hearsay::report {
 

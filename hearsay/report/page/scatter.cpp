@@ -1,4 +1,4 @@
-#include "hearsay/report/scatter.h"
+#include "hearsay/report/page/scatter.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "hearsay/report/sweep_section.h"
+#include "hearsay/report/page/sweep_section.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/report/html.h"
+#include "hearsay/report/page/html.h"
 
 namespace hearsay::report {
 

@@ -1,4 +1,4 @@
-#include "hearsay/report/html.h"
+#include "hearsay/report/page/html.h"
 
 #include <algorithm>
 #include <cmath>

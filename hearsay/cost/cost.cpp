@@ -1,4 +1,4 @@
-#include "hearsay/report/cost.h"
+#include "hearsay/cost/cost.h"
 
 #include <variant>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "hearsay/core/registry.h"
 #include "hearsay/train/optimizer.h"
 
-namespace hearsay::report {
+namespace hearsay::cost {
 
 namespace {
 
@@ -89,4 +89,4 @@ double message_bytes(std::string_view algorithm, std::string_view compressor,
   return static_cast<double>(footprint.sent) * vector_bytes(compressor, layout);
 }
 
-}  // namespace hearsay::report
+}  // namespace hearsay::cost

@@ -1,4 +1,4 @@
-#include "hearsay/report/frame.h"
+#include "hearsay/report/page/frame.h"
 
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 #include "hearsay/core/markup.h"
 #include "hearsay/core/sha256.h"
-#include "hearsay/report/assets.h"
+#include "hearsay/report/page/assets.h"
 
 namespace hearsay::report {
 

@@ -1,12 +1,12 @@
-#include "hearsay/report/cost.h"
+#include "hearsay/cost/cost.h"
 
 #include <gtest/gtest.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/cost/cost_table.h"
 #include "hearsay/model/models.h"
-#include "hearsay/report/cost_table.h"
 
-namespace hearsay::report {
+namespace hearsay::cost {
 namespace {
 
 constexpr char kEnergy[] = "horowitz45:mac=1,word=10,power=2,rate=8";  // 2 uJ a byte
@@ -100,4 +100,4 @@ TEST(CostTable, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace hearsay::report
+}  // namespace hearsay::cost

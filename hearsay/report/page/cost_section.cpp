@@ -1,10 +1,10 @@
-#include "hearsay/report/cost_section.h"
+#include "hearsay/report/page/cost_section.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "hearsay/report/html.h"
-#include "hearsay/report/table.h"
+#include "hearsay/core/text.h"
+#include "hearsay/report/page/html.h"
 
 namespace hearsay::report {
 
@@ -17,14 +17,14 @@ std::string cost_section(const CostPanel& panel, const std::string& prefix) {
               {"bytes sent"},
               {"energy"}}};
   for (const CostPanel::Device& device : panel.devices) {
-    const Cost& cost = device.cost;
+    const cost::Cost& round = device.cost;
     rows.push_back({{device.label},
-                    {human_bytes(cost.memory_bytes()), cost.memory_bytes()},
-                    {human_bytes(cost.activation_bytes), cost.activation_bytes},
-                    {human_count(cost.multiply_adds), cost.multiply_adds},
-                    {human_count(cost.training_flops()), cost.training_flops()},
-                    {human_bytes(cost.sent_bytes), cost.sent_bytes},
-                    {human_joules(cost.energy.total()), cost.energy.total()}});
+                    {human_bytes(round.memory_bytes()), round.memory_bytes()},
+                    {human_bytes(round.activation_bytes), round.activation_bytes},
+                    {human_count(round.multiply_adds), round.multiply_adds},
+                    {human_count(round.training_flops()), round.training_flops()},
+                    {human_bytes(round.sent_bytes), round.sent_bytes},
+                    {cost::human_joules(round.energy.total()), round.energy.total()}});
   }
   return "<h2>What a device pays for a round</h2>\n<div class=\"sheet\">" + html_table(rows) +
          "</div>\n<div class=\"charts costs\">\n" +
@@ -41,14 +41,14 @@ std::string cost_json(const CostPanel& panel, const std::string& prefix) {
   using Json = nlohmann::ordered_json;
   Json json{{"id", prefix}, {"devices", Json::array()}};
   for (const CostPanel::Device& device : panel.devices) {
-    const Cost& cost = device.cost;
+    const cost::Cost& round = device.cost;
     json["devices"].push_back({{"label", device.label},
-                               {"model_bytes", cost.model_bytes},
-                               {"activation_bytes", cost.activation_bytes},
-                               {"multiply_adds", cost.multiply_adds},
-                               {"compute", cost.energy.compute},
-                               {"memory", cost.energy.memory},
-                               {"radio", cost.energy.radio}});
+                               {"model_bytes", round.model_bytes},
+                               {"activation_bytes", round.activation_bytes},
+                               {"multiply_adds", round.multiply_adds},
+                               {"compute", round.energy.compute},
+                               {"memory", round.energy.memory},
+                               {"radio", round.energy.radio}});
   }
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-#include "hearsay/report/page.h"
+#include "hearsay/report/page/page.h"
 
 #include <algorithm>
 
@@ -7,15 +7,15 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/version.h"
 #include "hearsay/graph/svg.h"
-#include "hearsay/report/charts.h"
-#include "hearsay/report/cost_section.h"
-#include "hearsay/report/frame.h"
-#include "hearsay/report/html.h"
-#include "hearsay/report/page_data.h"
-#include "hearsay/report/page_parts.h"
+#include "hearsay/report/page/charts.h"
+#include "hearsay/report/page/cost_section.h"
+#include "hearsay/report/page/frame.h"
+#include "hearsay/report/page/html.h"
+#include "hearsay/report/page/page_data.h"
+#include "hearsay/report/page/page_parts.h"
+#include "hearsay/report/page/scatter.h"
+#include "hearsay/report/page/sweep_section.h"
 #include "hearsay/report/runs.h"
-#include "hearsay/report/scatter.h"
-#include "hearsay/report/sweep_section.h"
 #include "hearsay/train/durable_file.h"
 
 namespace hearsay::report {

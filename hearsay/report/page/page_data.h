@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "hearsay/report/charts.h"
-#include "hearsay/report/html.h"
-#include "hearsay/report/scatter.h"
-#include "hearsay/report/sweep_section.h"
+#include "hearsay/report/page/charts.h"
+#include "hearsay/report/page/html.h"
+#include "hearsay/report/page/scatter.h"
+#include "hearsay/report/page/sweep_section.h"
 
 namespace hearsay::report {
 

@@ -1,21 +1,14 @@
 #pragma once
 
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hearsay/core/markup.h"
+#include "hearsay/report/table.h"
 
 /// Parts of a page that need no script. Texts may hold anything: they are escaped.
 namespace hearsay::report {
-
-/// One cell: a text, and the number that it stands for where a table is sorted by it.
-struct Cell {
-  std::string text;
-  double value = std::numeric_limits<double>::quiet_NaN();
-};
-using Cells = std::vector<std::vector<Cell>>;
 
 /// Rows as a table within a frame that scrolls; the first is the head. `sortable`: its head cells
 /// become buttons that sort it.

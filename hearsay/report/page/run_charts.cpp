@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/report/charts.h"
+#include "hearsay/report/page/charts.h"
 
 namespace hearsay::report {
 

@@ -1,4 +1,4 @@
-#include "hearsay/report/page_data.h"
+#include "hearsay/report/page/page_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "hearsay/core/text.h"
 #include "hearsay/report/sample.h"
-#include "hearsay/report/table.h"
 
 namespace hearsay::report {
 

@@ -2,7 +2,8 @@
 
 #include <string_view>
 
-/// The files of report/assets/ and Chart.js, as the build found them: what a page carries with it.
+/// The files of report/page/assets/ and Chart.js, as the build found them: what a page carries with
+/// it.
 namespace hearsay::report::assets {
 
 extern const std::string_view kChartJs;  ///< Chart.js 3.9, minified, with its licence on top

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "hearsay/cost/energy.h"
 #include "hearsay/model/network.h"
-#include "hearsay/report/energy.h"
 
-namespace hearsay::report {
+namespace hearsay::cost {
 
 /// What one round of training asks of one device: Fig. 3 of the Sparse-Push paper (Aketi, Singh,
 /// Rabaey 2021), and the bytes and the energy beside it.
@@ -58,4 +58,4 @@ double vector_bytes(std::string_view compressor, const Layout& layout);
 /// Those of all vectors that an algorithm sends over an edge in a round.
 double message_bytes(std::string_view algorithm, std::string_view compressor, const Layout& layout);
 
-}  // namespace hearsay::report
+}  // namespace hearsay::cost

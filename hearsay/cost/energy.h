@@ -6,7 +6,7 @@
 
 #include "hearsay/core/spec.h"
 
-namespace hearsay::report {
+namespace hearsay::cost {
 
 /// What one device does in a round, in the units that energy is paid for.
 struct Effort {
@@ -43,4 +43,4 @@ std::string human_joules(double joules);  ///< "12.3 mJ"
 /// The spec with every constant written out.
 std::string resolved_energy(std::string_view spec);
 
-}  // namespace hearsay::report
+}  // namespace hearsay::cost

@@ -1,11 +1,12 @@
-#include "hearsay/report/page_parts.h"
+#include "hearsay/report/page/page_parts.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "hearsay/report/graph_section.h"
-#include "hearsay/report/html.h"
+#include "hearsay/core/text.h"
+#include "hearsay/report/page/graph_section.h"
+#include "hearsay/report/page/html.h"
 #include "hearsay/report/table.h"
 
 namespace hearsay::report {

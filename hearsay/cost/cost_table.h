@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace hearsay::report {
+namespace hearsay::cost {
 
 /// What to count, as specs: a network on images of a size, and how it is trained.
 struct CostRequest {
@@ -24,4 +24,4 @@ struct CostRequest {
 /// trained so.
 std::string cost_table(const CostRequest& request);
 
-}  // namespace hearsay::report
+}  // namespace hearsay::cost
