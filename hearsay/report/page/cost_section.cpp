@@ -1,4 +1,4 @@
-#include "hearsay/report/page/cost_section.h"
+#include "hearsay/report/page/cost_panel.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

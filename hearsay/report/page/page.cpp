@@ -8,7 +8,7 @@
 #include "hearsay/core/version.h"
 #include "hearsay/graph/svg.h"
 #include "hearsay/report/page/charts.h"
-#include "hearsay/report/page/cost_section.h"
+#include "hearsay/report/page/cost_panel.h"
 #include "hearsay/report/page/frame.h"
 #include "hearsay/report/page/html.h"
 #include "hearsay/report/page/page_data.h"

@@ -20,7 +20,7 @@ namespace hearsay::report {
 ///                "printed": [...]},
 ///    "dots": [{"id", "x", "log", "rows": [...],
 ///              "series": [{"name", "ours": [...], "printed": [...]}]}],
-///    "costs": [...]}                                                         (cost_section.h)
+///    "costs": [...]}                                                         (cost_panel.h)
 ///
 /// A series has a y for each of its rows, which number the entries of its record's columns; without
 /// `rows` it has one for each entry. Curves of more evaluations than can be seen are sampled
