@@ -38,17 +38,22 @@ int eval_command(const Options& options) {
 
   const train::Evaluation evaluation = train::evaluate_file(options.file, config);
   const engine::Score& score = evaluation.score;
-  const auto line = [](const char* name, const std::optional<double>& value, const char* unit) {
-    if (value) fmt::print("{:<22} {:.6g}{}\n", name, *value, unit);
+  const auto line = [](const std::string& name, double value, std::string_view unit = "") {
+    fmt::print("{:<22} {:.6g}{}{}\n", name, value, unit.empty() ? "" : " ", unit);
+  };
+  const auto lines = [&](const char* before, const std::vector<double>& values) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const engine::Metric& metric = evaluation.metrics[k];
+      line(fmt::format("{}{}", before, metric.name), values[k], metric.unit);
+    }
   };
   fmt::print("{} on {}: {} parameters{}\n", config.text("model"), config.text("data"),
              evaluation.parameters,
              evaluation.estimated ? ", running statistics estimated on training samples" : "");
-  line("accuracy", score.accuracy, " %");
-  line("loss", score.loss, "");
-  line("validation accuracy", score.validation_accuracy, " %");
-  line("validation loss", score.validation_loss, "");
-  line("distance to optimum", score.distance_to_optimum, "");
+  lines("", score.values);
+  line("loss", score.loss);
+  lines("validation ", score.validation_values);
+  if (score.validation_loss) line("validation loss", *score.validation_loss);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/stop.h"
 #include "cli/terminal.h"
 #include "hearsay/core/text.h"
+#include "hearsay/report/evaluation_text.h"
 
 namespace hearsay::cli {
 
@@ -23,40 +24,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kPeersShown = 8;
 constexpr std::string_view kGreen = "32", kDim = "2";
 constexpr int kUnlimited = std::numeric_limits<int>::max();
-
-/// A figure of an evaluation. Where there is no room for all, those of the highest rank go first.
-struct Figure {
-  std::string text;
-  int rank = 0;
-};
-
-std::string joined(const std::vector<Figure>& figures) {
-  std::string text;
-  for (const Figure& figure : figures) text += (text.empty() ? "" : " ") + figure.text;
-  return text;
-}
-
-/// The figures that matter most, in `width` characters if at all possible.
-std::string figures(const train::Metrics& m, double bytes, int width) {
-  std::vector<Figure> all;
-  all.push_back({fmt::format("loss {:<9.4g}", m.loss), 0});
-  if (m.accuracy_mean) {
-    all.push_back({fmt::format("accuracy {:5.2f} %", *m.accuracy_mean), 0});
-    all.push_back({fmt::format("({:.2f} .. {:.2f})", *m.accuracy_min, *m.accuracy_max), 3});
-  }
-  if (m.validation_accuracy_mean) {
-    all.push_back({fmt::format("validation {:5.2f} %", *m.validation_accuracy_mean), 2});
-  }
-  if (m.distance_to_optimum) {
-    all.push_back({fmt::format("to optimum {:<9.3g}", *m.distance_to_optimum), 0});
-  }
-  all.push_back({fmt::format("divergence {:<9.3g}", m.divergence), 4});
-  all.push_back({fmt::format("{:>9}", human_bytes(bytes)), 1});
-  while (all.size() > 1 && std::cmp_greater(joined(all).size(), width)) {
-    all.erase(std::ranges::max_element(all, {}, &Figure::rank));
-  }
-  return joined(all);
-}
 
 double bytes_of(const train::Traffic& traffic) {
   return static_cast<double>(traffic.bytes + traffic.global_bytes);
@@ -84,8 +51,8 @@ Line pace_line(const Pace& pace, int width) {
   return line;
 }
 
-/// A line a peer, of few: its accuracy and push-sum weight at the last evaluation, if the problem
-/// and the method have them, and what it has sent by now.
+/// A line per peer, of few: its first metric and push-sum weight at the last evaluation, if the
+/// problem and the method have them, and what it has sent by now.
 std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traffic, int width) {
   std::vector<Line> lines;
   const std::vector<std::uint64_t>& bytes = traffic.bytes_by_peer;
@@ -93,9 +60,11 @@ std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traf
   const auto bar_width = static_cast<std::size_t>(std::clamp(width / 3, 5, 20));
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     Line line = {{fmt::format("peer {}", i), kDim}};
-    if (i < m.accuracy.size()) {
-      line.push_back({fmt::format("  {:6.2f} %  ", m.accuracy[i])});
-      append(line, bar(m.accuracy[i] / 100, bar_width, '#'));
+    if (!m.results.empty() && i < m.results.front().by_peer.size()) {
+      const engine::Metric& metric = m.results.front().metric;
+      const double value = m.results.front().by_peer[i];
+      line.push_back({fmt::format("  {}  ", report::peer_value_text(metric, value))});
+      if (metric.full > 0) append(line, bar(value / metric.full, bar_width, '#'));
     }
     if (i < m.push_sum.size()) line.push_back({fmt::format("  u {:.3f}", m.push_sum[i])});
     const std::string sent = human_bytes(static_cast<double>(bytes[i]));
@@ -109,9 +78,10 @@ std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traf
 std::string line_of(const std::string& head, const train::Metrics& m, bool cut) {
   const double bytes = bytes_of(m.traffic);
   const Terminal terminal = terminal_of(stdout);
-  if (!cut || !terminal.moves) return head + figures(m, bytes, kUnlimited);
+  if (!cut || !terminal.moves) return head + report::evaluation_text(m, bytes, kUnlimited);
   const int width = terminal.width - 1;
-  return fit({{head + figures(m, bytes, width - static_cast<int>(head.size()))}}, width, false);
+  return fit({{head + report::evaluation_text(m, bytes, width - static_cast<int>(head.size()))}},
+             width, false);
 }
 
 class TextProgress : public Progress {
@@ -177,7 +147,7 @@ class TextProgress : public Progress {
     std::vector<Line> lines = {pace_line(stopwatch_.pace(simulation), terminal.width)};
     if (last_) {
       const train::Traffic traffic = simulation.traffic();
-      lines.push_back({{figures(*last_, bytes_of(traffic), terminal.width - 1)}});
+      lines.push_back({{report::evaluation_text(*last_, bytes_of(traffic), terminal.width - 1)}});
       for (Line& line : peer_lines(*last_, traffic, terminal.width)) {
         lines.push_back(std::move(line));
       }

@@ -173,17 +173,19 @@ class Classifier final : public Objective {
     return estimate;
   }
 
+  std::span<const Metric> metrics() const override { return {&kAccuracy, 1}; }
+
   Score evaluate(std::span<const float> model, std::span<const float> buffers) const override {
     assert(model.size() == layout().dim() && buffers.size() == buffer_layout().dim());
     Score score;
     workers_.with_one([&](Worker& worker) {
       const Verdicts test = evaluate_on(dataset_.test, worker, model, buffers);
       score.loss = test.loss;
-      score.accuracy = test.accuracy;
+      score.values = {test.accuracy};
       if (dataset_.validation.size() == 0) return;
       const Verdicts held_out = evaluate_on(dataset_.validation, worker, model, buffers);
       score.validation_loss = held_out.loss;
-      score.validation_accuracy = held_out.accuracy;
+      score.validation_values = {held_out.accuracy};
     });
     return score;
   }

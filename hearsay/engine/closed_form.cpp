@@ -24,7 +24,7 @@ Score KnownOptimum::evaluate(std::span<const float> model,
   }
   Score score;
   score.loss = model_loss(model);
-  score.distance_to_optimum = std::sqrt(norm > 0 ? apart / norm : apart);
+  score.values = {std::sqrt(norm > 0 ? apart / norm : apart)};
   return score;
 }
 

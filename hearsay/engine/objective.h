@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "hearsay/backend/kernels.h"
 #include "hearsay/backend/state.h"
 #include "hearsay/core/layout.h"
+#include "hearsay/engine/score.h"
 
 namespace hearsay {
 class ThreadPool;
@@ -20,15 +20,6 @@ class Network;
 }
 
 namespace hearsay::engine {
-
-/// How good one model is. What an objective cannot tell stays empty.
-struct Score {
-  double loss = 0;                            ///< of the test set, or the mean over all n peers
-  std::optional<double> accuracy;             ///< percent of the test set
-  std::optional<double> validation_loss;      ///< of the samples held out from training
-  std::optional<double> validation_accuracy;  ///< percent of them
-  std::optional<double> distance_to_optimum;  ///< |x - x*| / |x*|, or |x - x*| where x* = 0
-};
 
 class Objective;
 
@@ -93,6 +84,10 @@ class Objective {
   /// training samples of all n peers, whatever the bank. Only where the context said that it would
   /// be asked for. May run concurrently with itself.
   virtual std::vector<float> estimate_buffers(std::span<const float> /*model*/) const { return {}; }
+
+  /// What a Score of this objective has besides the loss, the most important first: terminal and
+  /// charts give it the most room.
+  virtual std::span<const Metric> metrics() const { return {}; }
 
   /// The score of one model of layout().dim() floats, with its buffers. May run concurrently with
   /// itself.

@@ -75,6 +75,7 @@ class OnHost final : public Objective {
     return objective_->estimate_buffers(model);
   }
 
+  std::span<const Metric> metrics() const override { return objective_->metrics(); }
   Score evaluate(std::span<const float> model, std::span<const float> buffers) const override {
     return objective_->evaluate(model, buffers);
   }

@@ -42,7 +42,7 @@ class Columns {
   /// Figure `key`, such as "divergence", of all lines; empty if no line has it.
   std::span<const double> figure(std::string_view key) const { return entry(key, 0, false); }
 
-  /// Entry i of a figure that is a list, such as "accuracy".
+  /// Entry i of a figure that is a list, such as "push_sum".
   std::span<const double> figure(std::string_view key, std::size_t i) const {
     return entry(key, i, true);
   }

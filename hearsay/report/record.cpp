@@ -1,6 +1,8 @@
 #include "hearsay/report/record.h"
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -49,9 +51,27 @@ train::Config read_config(const fs::path& file) {
   return config;
 }
 
+/// Which metrics the run has, as its first evaluation says; null if that says nothing.
+Json described_metrics(const fs::path& metrics) {
+  constexpr int kDeepest = 4;  // of a list of rows; what lies deeper is left out
+  std::ifstream in(metrics, std::ios::binary);
+  std::string line, piece(std::size_t{1} << 16, '\0');
+  while (line.find('\n') == std::string::npos && line.size() < Columns::kMostLineBytes) {
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    if (in.gcount() == 0) break;
+    line.append(piece, 0, static_cast<std::size_t>(in.gcount()));
+  }
+  line.resize(std::min(line.find('\n'), line.size()));
+  const auto is_shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; };
+  const Json first = Json::parse(line, is_shallow, false);
+  const auto found = first.is_object() ? first.find("metrics") : first.end();
+  return found == first.end() ? Json() : *found;
+}
+
 /// What the last evaluation says, for a run without a summary.
-Json last_line(const Columns& columns) {
+Json last_line(const Columns& columns, const fs::path& metrics) {
   Json line = Json::object();
+  if (columns.lines() > 0) line["metrics"] = described_metrics(metrics);
   for (const std::string& key : columns.keys()) {
     const double last = columns.figure(key).back();
     if (std::isfinite(last)) line[key] = last;
@@ -85,12 +105,25 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
                           ? fmt::format("[report] {} is empty", metrics.string())
                           : columns_.problems().front());
   }
-  summary_.push_back(finished_ ? train::read_json_file(summary, "report") : last_line(columns_));
+  summary_.push_back(finished_ ? train::read_json_file(summary, "report")
+                               : last_line(columns_, metrics));
+  const auto described = summary_.front().find("metrics");
+  metrics_ = train::MetricList(described == summary_.front().end() ? "" : described->dump());
 }
 
 Record::~Record() = default;
 Record::Record(Record&&) noexcept = default;
 Record& Record::operator=(Record&&) noexcept = default;
+
+const engine::Metric* Record::main_metric() const {
+  const auto has = [this](const engine::Metric& metric) {
+    const std::string mean = engine::keys_of(metric).mean;
+    return figure(mean).has_value() || !columns_.figure(mean).empty();
+  };
+  const auto rows = metrics();
+  const auto found = std::ranges::find_if(rows, has);
+  return found == rows.end() ? nullptr : &*found;
+}
 
 std::vector<double> Record::bytes() const {
   const auto edges = columns_.figure("bytes_total"), global = columns_.figure("global_bytes_total");

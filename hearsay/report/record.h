@@ -11,6 +11,7 @@
 
 #include "hearsay/report/columns.h"
 #include "hearsay/train/config.h"
+#include "hearsay/train/metric_list.h"
 
 namespace hearsay::report {
 
@@ -29,6 +30,12 @@ class Record {
   std::string title() const { return finished_ ? name_ : name_ + " (not finished)"; }
   const train::Config& config() const { return config_; }
   bool finished() const { return finished_; }
+
+  /// What the run measures besides the loss. Of a run of a version that did not record it, all that
+  /// it might have.
+  std::span<const engine::Metric> metrics() const { return metrics_.rows(); }
+  /// The first of them that was measured; nullptr if the run reports a loss alone.
+  const engine::Metric* main_metric() const;
 
   const Columns& columns() const { return columns_; }
   /// Bytes that went out until each evaluation, those of global averages included.
@@ -54,6 +61,7 @@ class Record {
   bool finished_ = false;
   Columns columns_;
   std::vector<nlohmann::json> summary_;  ///< one
+  train::MetricList metrics_;
 };
 
 /// The finished controls of a run (train/compare.h) with their names. Damaged ones take nothing

@@ -86,6 +86,16 @@ class Reader {
 
 }  // namespace
 
+std::vector<engine::Metric> metrics_of(std::span<const ShownRun> runs) {
+  std::vector<engine::Metric> all;
+  for (const ShownRun& run : runs) {
+    for (const engine::Metric& metric : run.record.metrics()) {
+      if (std::ranges::count(all, metric.key, &engine::Metric::key) == 0) all.push_back(metric);
+    }
+  }
+  return all;
+}
+
 Runs read_runs(std::span<const std::string> directories) {
   Reader reader;
   for (const std::string& directory : directories) reader.read(directory);

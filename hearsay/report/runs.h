@@ -25,6 +25,9 @@ struct ShownSweep {
   std::vector<std::vector<std::size_t>> rows;  ///< for each row the runs that there are, by index
 };
 
+/// The metrics of all runs, each once, those of the first run first. Their texts are the runs'.
+std::vector<engine::Metric> metrics_of(std::span<const ShownRun> runs);
+
 /// What a table or a page is made of.
 struct Runs {
   std::vector<ShownRun> runs;

@@ -8,6 +8,7 @@
 
 #include "hearsay/core/text.h"
 #include "hearsay/report/record.h"
+#include "hearsay/train/metric_list.h"
 
 namespace hearsay::report {
 
@@ -16,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Bytes over edges and of global averages.
-constexpr std::string_view kAllBytes = "bytes_total+global_bytes_total";
+constexpr const char* kAllBytes = "bytes_total+global_bytes_total";
 
 std::optional<double> number(const Json& summary, std::string_view key) {
   if (key == kAllBytes) {
@@ -28,34 +29,72 @@ std::optional<double> number(const Json& summary, std::string_view key) {
   return found->get<double>();
 }
 
-/// name, key, format; "B" formats bytes. Columns that no run has are left out.
+/// A number of a summary under a title. What no run has is left out.
 struct Column {
-  const char* title;
-  std::string_view key;
-  const char* format;
+  std::string title, key;
+  std::string format{};            ///< of fmt, or "B" for bytes
+  const engine::Metric* metric{};  ///< says how to print it instead
 };
-constexpr Column kColumns[] = {
-    {"accuracy %", "accuracy_mean", "{:.2f}"},
-    {"worst peer", "accuracy_min", "{:.2f}"},
-    {"of average", "accuracy_of_average", "{:.2f}"},
-    {"validation %", "validation_accuracy_mean", "{:.2f}"},
-    {"to optimum", "distance_to_optimum", "{:.3g}"},
-    {"loss", "loss", "{:.4g}"},
-    {"bytes sent", kAllBytes, "B"},
-    {"of it global", "global_bytes_total", "B"},
-    {"a message", "bytes_per_edge_round", "B"},
-    {"factor", "compression_factor", "{:.1f}x"},
-    {"divergence", "divergence", "{:.3g}"},
-    {"mass drift", "mass_drift", "{:.1e}"},
-    {"simulated s", "simulated_seconds", "{:.4g}"},
-    {"seconds", "seconds", "{:.2f}"},
-};
+
+/// Those of the metrics of some runs. Titles such as "worst peer" are of the first of them; others
+/// have their name in theirs.
+void append_metric_columns(std::span<const engine::Metric> metrics, bool averaged,
+                           std::vector<Column>& columns) {
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    const engine::Metric& metric = metrics[k];
+    const engine::MetricKeys keys = engine::keys_of(metric);
+    const std::string label(metric.label);
+    const std::string unit = metric.unit.empty() ? "" : fmt::format(" {}", metric.unit);
+    const auto add = [&](const std::string& title, const std::string& key) {
+      columns.push_back({title, key, "", &metric});
+    };
+    add(label + unit, keys.mean);
+    if (metric.by_peer) {
+      add(k == 0 ? "worst peer" : "worst " + label, keys.worst(metric));
+      if (averaged) add(k == 0 ? "of average" : label + " of average", keys.averaged);
+    }
+    if (metric.on_samples) {
+      const bool named = k > 0 || unit.empty();
+      add("validation" + (named ? " " + label : "") + unit, keys.validation_mean);
+    }
+  }
+}
+
+/// All that tables of runs show.
+std::vector<Column> all_columns(std::span<const engine::Metric> metrics) {
+  std::vector<Column> columns;
+  append_metric_columns(metrics, true, columns);
+  const Column others[] = {
+      {"loss", "loss", "{:.4g}"},
+      {"bytes sent", kAllBytes, "B"},
+      {"of it global", "global_bytes_total", "B"},
+      {"a message", "bytes_per_edge_round", "B"},
+      {"factor", "compression_factor", "{:.1f}x"},
+      {"divergence", "divergence", "{:.3g}"},
+      {"mass drift", "mass_drift", "{:.1e}"},
+      {"simulated s", "simulated_seconds", "{:.4g}"},
+      {"seconds", "seconds", "{:.2f}"},
+  };
+  columns.insert(columns.end(), std::begin(others), std::end(others));
+  return columns;
+}
+
+/// What any of the runs has.
+train::MetricList metrics_of(std::span<const Json> summaries) {
+  train::MetricList all;
+  for (const Json& summary : summaries) {
+    const auto found = summary.find("metrics");
+    all.add(train::MetricList(found == summary.end() ? "" : found->dump()).rows());
+  }
+  return all;
+}
 
 Cell cell(const Json& summary, const Column& column) {
   const auto value = number(summary, column.key);
   if (!value) return {"-"};
-  return {std::string_view(column.format) == "B" ? human_bytes(*value)
-                                                 : fmt::format(fmt::runtime(column.format), *value),
+  return {column.metric != nullptr ? engine::format_value(*column.metric, *value)
+          : column.format == "B"   ? human_bytes(*value)
+                                   : fmt::format(fmt::runtime(column.format), *value),
           *value};
 }
 
@@ -87,7 +126,8 @@ std::string run_table(std::string_view summary_json) {
   const Json summary = Json::parse(summary_json);
   const auto peers = number(summary, "peers");
   std::vector<std::string> head{"peers"}, row{peers ? fmt::format("{:.0f}", *peers) : "-"};
-  for (const Column& column : kColumns) {
+  const train::MetricList metrics = metrics_of({&summary, 1});
+  for (const Column& column : all_columns(metrics.rows())) {
     const Cell shown = cell(summary, column);
     if (!says_something(shown)) continue;
     head.emplace_back(column.title);
@@ -103,19 +143,12 @@ Cells summary_cells(std::span<const NamedSummary> summaries) {
     parsed.push_back(Json::parse(summary.json));
     rows.push_back({{summary.name}});
   }
-  append_columns(kColumns, parsed, rows);
+  const train::MetricList metrics = metrics_of(parsed);
+  append_columns(all_columns(metrics.rows()), parsed, rows);
   return rows;
 }
 
 std::string control_table(const std::filesystem::path& run) {
-  constexpr Column kShown[] = {
-      {"accuracy %", "accuracy_mean", "{:.2f}"},
-      {"worst peer", "accuracy_min", "{:.2f}"},
-      {"validation %", "validation_accuracy_mean", "{:.2f}"},
-      {"to optimum", "distance_to_optimum", "{:.3g}"},
-      {"bytes sent", kAllBytes, "B"},
-      {"factor", "compression_factor", "{:.1f}x"},
-  };
   const Record record(run);
   std::vector<Json> summaries{Json::parse(record.summary_json())};
   Cells rows{{{"talk"}}, {{"this run"}}};
@@ -124,7 +157,12 @@ std::string control_table(const std::filesystem::path& run) {
     summaries.push_back(Json::parse(control.summary_json()));
     rows.push_back({{name}});
   }
-  append_columns(kShown, summaries, rows);
+  const train::MetricList metrics = metrics_of(summaries);
+  std::vector<Column> columns;
+  append_metric_columns(metrics.rows(), false, columns);
+  columns.push_back({"bytes sent", kAllBytes, "B"});
+  columns.push_back({"factor", "compression_factor", "{:.1f}x"});
+  append_columns(columns, summaries, rows);
   return format_table(texts(rows));
 }
 
@@ -141,7 +179,8 @@ Comparison compare_runs(const Runs& runs) {
                     {config.text("graph")},
                     {config.text("compressor")}});
   }
-  append_columns(kColumns, summaries, rows);
+  const train::MetricList metrics = metrics_of(summaries);
+  append_columns(all_columns(metrics.rows()), summaries, rows);
   comparison.table = format_table(texts(rows));
   return comparison;
 }

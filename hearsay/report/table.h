@@ -18,7 +18,7 @@ struct Cell {
 };
 using Cells = std::vector<std::vector<Cell>>;
 
-/// The figures of one finished run, from its summary.json: accuracy or distance, bytes, compression
+/// The figures of one finished run, from its summary.json: its metrics, loss, bytes, compression
 /// factor, divergence, time.
 std::string run_table(std::string_view summary_json);
 

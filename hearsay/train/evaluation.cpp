@@ -28,6 +28,7 @@ Evaluation evaluate_file(const fs::path& file, const Config& config) {
                                                    .batch = config.count("batch")});
   SavedModel saved = read_safetensors(file, objective->layout(), objective->buffer_layout());
   Evaluation evaluation{.score = {}, .parameters = saved.parameters.size(), .estimated = false};
+  evaluation.metrics.assign(objective->metrics().begin(), objective->metrics().end());
   if (saved.buffers.empty() && objective->buffer_layout().dim() > 0) {
     saved.buffers = objective->estimate_buffers(saved.parameters);
     evaluation.estimated = true;

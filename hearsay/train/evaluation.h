@@ -10,6 +10,7 @@ namespace hearsay::train {
 /// What a saved model is worth.
 struct Evaluation {
   engine::Score score;
+  std::vector<engine::Metric> metrics{};  ///< of its values
   std::size_t parameters = 0;
   bool estimated = false;  ///< the file has no running statistics: they are of training samples
 };

@@ -1,8 +1,11 @@
 #include "hearsay/train/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
+
+#include "hearsay/train/metric_list.h"
 
 namespace hearsay::train {
 
@@ -17,17 +20,21 @@ void for_each_figure(M& m, const Visitor& visitor) {
   visitor("train_loss", m.train_loss);
   visitor("loss", m.loss);
   visitor("loss_of_average", m.loss_of_average);
-  visitor("accuracy_mean", m.accuracy_mean);
-  visitor("accuracy_min", m.accuracy_min);
-  visitor("accuracy_max", m.accuracy_max);
-  visitor("accuracy_of_average", m.accuracy_of_average);
-  visitor("accuracy", m.accuracy);
+  for (auto& result : m.results) {
+    const engine::MetricKeys keys = engine::keys_of(result.metric);
+    visitor(keys.mean, result.mean);
+    visitor(keys.min, result.min);
+    visitor(keys.max, result.max);
+    visitor(keys.averaged, result.averaged);
+    visitor(keys.by_peer, result.by_peer);
+  }
   visitor("validation_loss", m.validation_loss);
   visitor("validation_loss_of_average", m.validation_loss_of_average);
-  visitor("validation_accuracy_mean", m.validation_accuracy_mean);
-  visitor("validation_accuracy_of_average", m.validation_accuracy_of_average);
-  visitor("distance_to_optimum", m.distance_to_optimum);
-  visitor("distance_of_average", m.distance_of_average);
+  for (auto& result : m.results) {
+    const engine::MetricKeys keys = engine::keys_of(result.metric);
+    visitor(keys.validation_mean, result.validation_mean);
+    visitor(keys.validation_averaged, result.validation_averaged);
+  }
   visitor("divergence", m.divergence);
   visitor("divergence_per_dim", m.divergence_per_dim);
   visitor("bytes_total", m.traffic.bytes);
@@ -45,12 +52,12 @@ void for_each_figure(M& m, const Visitor& visitor) {
 struct Writer {
   nlohmann::ordered_json& line;
 
-  void operator()(const char* key, std::uint64_t value) const { line[key] = value; }
-  void operator()(const char* key, double value) const { line[key] = value; }
-  void operator()(const char* key, const std::optional<double>& value) const {
+  void operator()(const std::string& key, std::uint64_t value) const { line[key] = value; }
+  void operator()(const std::string& key, double value) const { line[key] = value; }
+  void operator()(const std::string& key, const std::optional<double>& value) const {
     if (value) line[key] = *value;
   }
-  void operator()(const char* key, const std::vector<double>& values) const {
+  void operator()(const std::string& key, const std::vector<double>& values) const {
     if (!values.empty()) line[key] = values;
   }
 };
@@ -59,19 +66,19 @@ struct Writer {
 struct Reader {
   const nlohmann::json& line;
 
-  void operator()(const char* key, std::uint64_t& value) const {
+  void operator()(const std::string& key, std::uint64_t& value) const {
     const auto found = line.find(key);
     if (found != line.end() && found->is_number_unsigned()) value = found->get<std::uint64_t>();
   }
-  void operator()(const char* key, double& value) const {
+  void operator()(const std::string& key, double& value) const {
     const auto found = line.find(key);
     if (found != line.end()) value = number(*found);
   }
-  void operator()(const char* key, std::optional<double>& value) const {
+  void operator()(const std::string& key, std::optional<double>& value) const {
     const auto found = line.find(key);
     if (found != line.end()) value = number(*found);
   }
-  void operator()(const char* key, std::vector<double>& values) const {
+  void operator()(const std::string& key, std::vector<double>& values) const {
     const auto found = line.find(key);
     if (found == line.end() || !found->is_array()) return;
     for (const auto& one : *found) values.push_back(number(one));
@@ -86,18 +93,31 @@ struct Reader {
 
 }  // namespace
 
-std::string to_json_line(const Metrics& metrics) {
+const MetricResult* Metrics::find(std::string_view key) const {
+  const auto found =
+      std::ranges::find(results, key, [](const MetricResult& result) { return result.metric.key; });
+  return found == results.end() ? nullptr : &*found;
+}
+
+std::string to_json_line(const Metrics& metrics, bool first) {
   nlohmann::ordered_json line;
   for_each_figure(metrics, Writer{line});
+  if (first) {
+    std::vector<engine::Metric> rows;
+    for (const MetricResult& result : metrics.results) rows.push_back(result.metric);
+    line["metrics"] = nlohmann::ordered_json::parse(describe(rows));
+  }
   return line.dump();
 }
 
-std::optional<Metrics> from_json_line(std::string_view line) {
+std::optional<Metrics> from_json_line(std::string_view line,
+                                      std::span<const engine::Metric> metrics) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return {};
-  Metrics metrics;
-  for_each_figure(metrics, Reader{json});
-  return metrics;
+  Metrics read;
+  for (const engine::Metric& metric : metrics) read.results.push_back({metric});
+  for_each_figure(read, Reader{json});
+  return read;
 }
 
 }  // namespace hearsay::train

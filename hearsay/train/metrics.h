@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "hearsay/engine/score.h"
 
 namespace hearsay::train {
 
@@ -33,6 +36,16 @@ struct Traffic {
   static constexpr std::size_t kPeersTold = 4096, kEdgesToldOf = 64;
 };
 
+/// What an evaluation finds of one metric.
+struct MetricResult {
+  engine::Metric metric;
+  std::optional<double> mean{};        ///< over peers
+  std::optional<double> min{}, max{};  ///< with Metric::by_peer
+  std::optional<double> averaged{};    ///< of the averaged model
+  std::vector<double> by_peer{};       ///< of each peer, with Metric::by_peer
+  std::optional<double> validation_mean{}, validation_averaged{};  ///< on the samples held out
+};
+
 /// One evaluation: a line of metrics.jsonl. What a problem does not have stays empty.
 struct Metrics {
   std::uint64_t round = 0;  ///< rounds done
@@ -42,13 +55,8 @@ struct Metrics {
                           ///< as there if no round took a gradient
   double loss = 0;        ///< mean over peers of each model's loss on the whole problem
   double loss_of_average = 0;
-  std::optional<double> accuracy_mean, accuracy_min, accuracy_max,
-      accuracy_of_average;                                            ///< percent
-  std::vector<double> accuracy;                                       ///< of each peer
+  std::vector<MetricResult> results;  ///< one per metric of the objective, in its order
   std::optional<double> validation_loss, validation_loss_of_average;  ///< mean over peers
-  std::optional<double> validation_accuracy_mean, validation_accuracy_of_average;  ///< percent
-  std::optional<double> distance_to_optimum;  ///< mean over peers, relative
-  std::optional<double> distance_of_average;
   double divergence = 0;  ///< mean over peers of |z_i - mean z|_2
   double divergence_per_dim = 0;
   Traffic traffic;
@@ -60,13 +68,18 @@ struct Metrics {
   double seconds = 0;                       ///< of training so far, in this and earlier processes
 
   static constexpr std::size_t kPushSumsTold = 64;
+
+  /// The result of the metric with that key; nullptr if the objective has none such.
+  const MetricResult* find(std::string_view key) const;
 };
 
-/// One line of JSON, without the newline.
-std::string to_json_line(const Metrics& metrics);
+/// One line of JSON, without the newline. The first of a file also describes its metrics
+/// (metric_list.h).
+std::string to_json_line(const Metrics& metrics, bool first = false);
 
-/// The same evaluation again, with what a line holds: of the traffic neither messages
-/// nor what single peers sent. Empty if the line is damaged.
-std::optional<Metrics> from_json_line(std::string_view line);
+/// The same evaluation again, with what a line holds: of these metrics, and of the traffic neither
+/// messages nor what single peers sent. Empty if the line is damaged.
+std::optional<Metrics> from_json_line(std::string_view line,
+                                      std::span<const engine::Metric> metrics);
 
 }  // namespace hearsay::train

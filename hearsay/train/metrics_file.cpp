@@ -38,7 +38,7 @@ void MetricsFile::sync() const { sync_file(path_); }
 
 std::optional<Metrics> MetricsFile::first() const {
   const std::string lines = read_file(path_);
-  return from_json_line(lines.substr(0, lines.find('\n')));
+  return from_json_line(lines.substr(0, lines.find('\n')), metrics_);
 }
 
 std::optional<Metrics> MetricsFile::last() const {
@@ -46,7 +46,7 @@ std::optional<Metrics> MetricsFile::last() const {
   const std::string text = read_file(path_);
   const std::size_t end = text.find_last_not_of('\n') + 1;
   const std::size_t begin = end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
-  auto metrics = from_json_line(std::string_view(text).substr(begin, end - begin));
+  auto metrics = from_json_line(std::string_view(text).substr(begin, end - begin), metrics_);
   if (!metrics) {
     throw CorruptData(
         fmt::format("[train] the last line of {} is damaged: it is no JSON", path_.string()));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hearsay/train/metrics.h"
 
@@ -12,7 +13,9 @@ namespace hearsay::train {
 /// metrics.jsonl: lines are appended; a resumed run cuts off what its checkpoint has not seen.
 class MetricsFile {
  public:
-  explicit MetricsFile(std::filesystem::path path) : path_(std::move(path)) {}
+  /// Of an objective with these metrics.
+  MetricsFile(std::filesystem::path path, std::span<const engine::Metric> metrics)
+      : path_(std::move(path)), metrics_(metrics.begin(), metrics.end()) {}
 
   std::uint64_t size() const { return size_; }
 
@@ -28,6 +31,7 @@ class MetricsFile {
 
  private:
   std::filesystem::path path_;
+  std::vector<engine::Metric> metrics_;
   std::uint64_t size_ = 0;
 };
 

@@ -16,10 +16,9 @@ namespace {
 template <class R, class Visitor>
 void for_each_figure(R& report, const Visitor& visitor) {
   visitor(report.score.loss);
-  visitor(report.score.accuracy);
+  visitor(report.score.values);
   visitor(report.score.validation_loss);
-  visitor(report.score.validation_accuracy);
-  visitor(report.score.distance_to_optimum);
+  visitor(report.score.validation_values);
   visitor(report.divergence);
   visitor(report.push_sum);
   visitor(report.loss_sum);
@@ -41,9 +40,10 @@ struct Writer {
     append(out, std::uint8_t{value.has_value()});
     append(out, value.value_or(0));
   }
-  void operator()(const std::vector<std::uint64_t>& values) const {
+  template <class T>
+  void operator()(const std::vector<T>& values) const {
     append(out, static_cast<std::uint32_t>(values.size()));
-    for (const std::uint64_t value : values) append(out, value);
+    for (const T value : values) append(out, value);
   }
 };
 
@@ -62,22 +62,53 @@ struct Reader {
     }
     if (present == 1) value = number;
   }
-  void operator()(std::vector<std::uint64_t>& values) const {
+  template <class T>
+  void operator()(std::vector<T>& values) const {
     const auto count = in.read<std::uint32_t>();
     values.clear();
-    for (std::uint32_t k = 0; k < count; ++k) values.push_back(in.read<std::uint64_t>());
+    for (std::uint32_t k = 0; k < count; ++k) values.push_back(in.read<T>());
   }
 };
 
-/// The mean over peers of what the objective can tell of each; empty where it cannot.
-std::optional<double> mean_of(std::span<const PeerReport> peers,
-                              std::optional<double> engine::Score::*figure) {
+/// The mean over peers of what `value` finds in a score; empty where that is nothing.
+template <class Value>
+std::optional<double> mean_of(std::span<const PeerReport> peers, const Value& value) {
   double sum = 0;
   for (const PeerReport& peer : peers) {
-    if (!(peer.score.*figure)) return {};
-    sum += *(peer.score.*figure) / static_cast<double>(peers.size());
+    const std::optional<double> one = value(peer.score);
+    if (!one) return {};
+    sum += *one / static_cast<double>(peers.size());
   }
   return sum;
+}
+
+std::optional<double> at(const std::vector<double>& values, std::size_t k) {
+  return k < values.size() ? std::optional(values[k]) : std::nullopt;
+}
+
+/// Metric k of the objective.
+MetricResult assemble_metric(std::span<const PeerReport> peers, const engine::Metric& metric,
+                             std::size_t k, const engine::Score& averaged) {
+  MetricResult result{metric};
+  result.averaged = at(averaged.values, k);
+  result.validation_averaged = at(averaged.validation_values, k);
+  result.validation_mean =
+      mean_of(peers, [&](const engine::Score& score) { return at(score.validation_values, k); });
+  if (!metric.by_peer) {
+    result.mean = mean_of(peers, [&](const engine::Score& score) { return at(score.values, k); });
+    return result;
+  }
+  for (const PeerReport& peer : peers) {
+    if (const auto value = at(peer.score.values, k)) result.by_peer.push_back(*value);
+  }
+  if (result.by_peer.empty()) return result;
+  const auto [least, most] = std::ranges::minmax(result.by_peer);
+  result.min = least;
+  result.max = most;
+  // Divided last, unlike the means above: files of all versions have the same bits.
+  result.mean = std::accumulate(result.by_peer.begin(), result.by_peer.end(), 0.0) /
+                static_cast<double>(peers.size());
+  return result;
 }
 
 double train_loss(std::span<const PeerReport> peers, const RunReport& run) {
@@ -97,31 +128,24 @@ PeerReport read_peer_report(ByteReader& in) {
   return report;
 }
 
-Metrics assemble(std::span<const PeerReport> peers, const engine::Score& of_average,
-                 const RunReport& run) {
+Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metric> metrics,
+                 const engine::Score& averaged, const RunReport& run) {
   const double count = static_cast<double>(peers.size());
   Metrics m;
   m.round = run.round;
   m.epoch = run.epoch;
   m.lr = run.lr;
   m.train_loss = train_loss(peers, run);
-  m.loss_of_average = of_average.loss;
-  m.accuracy_of_average = of_average.accuracy;
-  m.distance_of_average = of_average.distance_to_optimum;
-  m.validation_loss_of_average = of_average.validation_loss;
-  m.validation_accuracy_of_average = of_average.validation_accuracy;
+  m.loss_of_average = averaged.loss;
+  m.validation_loss_of_average = averaged.validation_loss;
   for (const PeerReport& peer : peers) {
     m.loss += peer.score.loss / count;
     m.divergence += peer.divergence / count;
-    if (peer.score.accuracy) m.accuracy.push_back(*peer.score.accuracy);
   }
-  m.distance_to_optimum = mean_of(peers, &engine::Score::distance_to_optimum);
-  m.validation_loss = mean_of(peers, &engine::Score::validation_loss);
-  m.validation_accuracy_mean = mean_of(peers, &engine::Score::validation_accuracy);
-  if (!m.accuracy.empty()) {
-    m.accuracy_mean = std::accumulate(m.accuracy.begin(), m.accuracy.end(), 0.0) / count;
-    m.accuracy_min = *std::ranges::min_element(m.accuracy);
-    m.accuracy_max = *std::ranges::max_element(m.accuracy);
+  m.validation_loss =
+      mean_of(peers, [](const engine::Score& score) { return score.validation_loss; });
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    m.results.push_back(assemble_metric(peers, metrics[k], k, averaged));
   }
   m.divergence_per_dim = m.divergence / static_cast<double>(run.dim);
   m.traffic = total_traffic(peers, run.global_bytes);

@@ -42,11 +42,11 @@ void append_report(Bytes& out, const PeerReport& report);
 /// The next report. Throws CorruptData if there is none.
 PeerReport read_peer_report(ByteReader& in);
 
-/// The figures of a run from the reports of all its peers, ascending, and the score of their
-/// average. Sums and means run over peers in that order, so they have the same bits wherever the
-/// peers live. `seconds` stays 0: it is the caller's.
-Metrics assemble(std::span<const PeerReport> peers, const engine::Score& of_average,
-                 const RunReport& run);
+/// The evaluation of a run from the reports of all its peers, ascending, and the score of the
+/// averaged model; `metrics` are the objective's. Sums and means run over peers in that order, so
+/// they have the same bits wherever the peers live. `seconds` stays 0: it is the caller's.
+Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metric> metrics,
+                 const engine::Score& averaged, const RunReport& run);
 
 /// What all peers of a run have sent.
 Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_bytes);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// A sentence if the last evaluation is ten times worse than the first one.
 std::string divergence_warning(const std::optional<Metrics>& first, const Metrics& last) {
   if (!first) return "";
-  const auto worse = [&](const char* key, std::optional<double> start,
+  const auto worse = [&](const std::string& key, std::optional<double> start,
                          std::optional<double> now) -> std::string {
     const double before = start.value_or(0);
     if (!now || !(before > 0) || *now <= 10 * before) return "";
@@ -29,7 +29,14 @@ std::string divergence_warning(const std::optional<Metrics>& first, const Metric
   };
   std::string loss = worse("loss", first->loss, last.loss);
   if (!loss.empty()) return loss;
-  return worse("distance_to_optimum", first->distance_to_optimum, last.distance_to_optimum);
+  for (const MetricResult& result : last.results) {
+    const MetricResult* start = first->find(result.metric.key);
+    if (result.metric.better == engine::Metric::Better::kLarger || start == nullptr) continue;
+    const std::string warning =
+        worse(engine::keys_of(result.metric).mean, start->mean, result.mean);
+    if (!warning.empty()) return warning;
+  }
+  return "";
 }
 
 /// What a checkpoint belongs to besides the settings: the samples, and the edges of a graph that
@@ -57,7 +64,7 @@ Runner::Runner(const Config& config, fs::path out, Observer& observer,
           std::move(machine))),
       checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_), crew(),
                    simulation_->placement()),
-      metrics_(out_ / "metrics.jsonl") {
+      metrics_(out_ / "metrics.jsonl", simulation_->objective().metrics()) {
   simulation_->state(state_);
   state_.scalar("metrics_bytes", metrics_bytes_);
   state_.scalar("seconds", seconds_);
@@ -161,7 +168,7 @@ void Runner::evaluate() {
   last_ = simulation_->evaluate();
   if (!crew().leads()) return;
   last_->seconds = seconds_;
-  metrics_.append(to_json_line(*last_));
+  metrics_.append(to_json_line(*last_, metrics_.size() == 0));
   observer_.evaluated(*simulation_, *last_);
 }
 

@@ -103,8 +103,8 @@ Metrics Simulation::evaluate() {
   Metrics metrics;
   metrics.round = round_;
   if (crew().leads()) {
-    metrics =
-        assemble(all, objective_->evaluate(average, objective_->estimate_buffers(average)), run);
+    metrics = assemble(all, objective_->metrics(),
+                       objective_->evaluate(average, objective_->estimate_buffers(average)), run);
   }
   accounts_->evaluated(metrics.train_loss);
   return metrics;

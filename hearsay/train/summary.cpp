@@ -12,6 +12,7 @@
 #include "hearsay/core/registry.h"
 #include "hearsay/core/version.h"
 #include "hearsay/model/network.h"
+#include "hearsay/train/metric_list.h"
 
 namespace hearsay::train {
 
@@ -57,7 +58,7 @@ ProcessFigures figures_of_processes(const Simulation& simulation) {
 std::string summarize(const Simulation& simulation, const Config& config, const Metrics& m,
                       const ProcessFigures& processes, const std::string& models_sha256) {
   nlohmann::ordered_json s;
-  const auto add = [&](const char* key, const std::optional<double>& value) {
+  const auto add = [&](const std::string& key, const std::optional<double>& value) {
     if (value) s[key] = *value;
   };
   const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
@@ -67,16 +68,20 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   s["rounds"] = m.round;
   s["training_rounds"] = simulation.training_rounds();
   s["epochs"] = m.epoch;
-  add("accuracy_mean", m.accuracy_mean);
-  add("accuracy_min", m.accuracy_min);
-  add("accuracy_max", m.accuracy_max);
-  add("accuracy_of_average", m.accuracy_of_average);
+  for (const MetricResult& result : m.results) {
+    const engine::MetricKeys keys = engine::keys_of(result.metric);
+    add(keys.mean, result.mean);
+    add(keys.min, result.min);
+    add(keys.max, result.max);
+    add(keys.averaged, result.averaged);
+  }
   add("validation_loss", m.validation_loss);
   add("validation_loss_of_average", m.validation_loss_of_average);
-  add("validation_accuracy_mean", m.validation_accuracy_mean);
-  add("validation_accuracy_of_average", m.validation_accuracy_of_average);
-  add("distance_to_optimum", m.distance_to_optimum);
-  add("distance_of_average", m.distance_of_average);
+  for (const MetricResult& result : m.results) {
+    const engine::MetricKeys keys = engine::keys_of(result.metric);
+    add(keys.validation_mean, result.validation_mean);
+    add(keys.validation_averaged, result.validation_averaged);
+  }
   s["train_loss"] = m.train_loss;
   s["loss"] = m.loss;
   s["loss_of_average"] = m.loss_of_average;
@@ -124,6 +129,7 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   if (const auto names = simulation.objective().class_names(); !names.empty()) {
     s["class_names"] = names;
   }
+  s["metrics"] = nlohmann::ordered_json::parse(describe(simulation.objective().metrics()));
   s["seed"] = config.count("seed");
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256;

@@ -20,9 +20,9 @@ ProcessFigures figures_of_processes(const Simulation& simulation);
 
 /// summary.json: the last evaluation, the traffic (`bytes_by_peer` what each sent over its edges,
 /// `bytes_by_edge` rows of sender, receiver and bytes if the graph changes), the time, who held
-/// which classes (`class_counts`, a row a peer), what a network saw (`batch` and `input`,
-/// "3x32x32"), and what the run was: machine, seed, config and the SHA-256 of the models. Names are
-/// stable; what a problem does not have is left out.
+/// which classes (`class_counts`, a row per peer), what a network saw (`batch` and `input`,
+/// "3x32x32"), which `metrics` it has (metric_list.h), and what the run was: machine, seed, config
+/// and the SHA-256 of the models. Names are stable; what a problem does not have is left out.
 std::string summarize(const Simulation& simulation, const Config& config, const Metrics& last,
                       const ProcessFigures& processes, const std::string& models_sha256);
 

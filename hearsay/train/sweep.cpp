@@ -10,6 +10,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/data/dataset.h"
+#include "hearsay/engine/score.h"
 #include "hearsay/train/sweep_file.h"
 
 namespace hearsay::train {
@@ -21,12 +22,18 @@ using Settings = SweepFile::Settings;
 constexpr std::size_t kMostRuns = 10'000;
 
 /// Where `figures` says nothing: what the runs have of these.
-const Figure kUsual[] = {
-    {.name = "accuracy", .key = "accuracy_mean", .unit = "%"},
-    {.name = "to optimum", .key = "distance_to_optimum", .digits = 3},
-    {.name = "sent", .key = "bytes_total", .unit = "MB", .scale = 1e-6},
-    {.name = "factor", .key = "compression_factor", .unit = "x", .digits = 1},
-};
+std::vector<Figure> usual_figures() {
+  std::vector<Figure> usual;
+  for (const engine::Metric& metric : engine::known_metrics()) {
+    usual.push_back({.name = std::string(metric.label),
+                     .key = engine::keys_of(metric).mean,
+                     .unit = std::string(metric.unit),
+                     .digits = metric.digits});
+  }
+  usual.push_back({.name = "sent", .key = "bytes_total", .unit = "MB", .scale = 1e-6});
+  usual.push_back({.name = "factor", .key = "compression_factor", .unit = "x", .digits = 1});
+  return usual;
+}
 
 /// A text of another part without the place that it names: "[config] x" is "x".
 std::string_view without_place(std::string_view text) {
@@ -55,7 +62,7 @@ class Maker {
     sweep.quick = options_.quick;
     if (options_.quick) sweep.banner = file_.quick->note;
     sweep.figures = file_.figures;
-    if (sweep.figures.empty()) sweep.figures.assign(std::begin(kUsual), std::end(kUsual));
+    if (sweep.figures.empty()) sweep.figures = usual_figures();
     sweep.only_seeds = options_.seeds;
     select();
     find_seeds();

@@ -18,10 +18,13 @@ std::span<const Ratio> ratios() {
 
 std::vector<std::string> figure_keys() {
   Metrics all;
-  all.accuracy_mean = all.accuracy_min = all.accuracy_max = all.accuracy_of_average = 0;
-  all.validation_loss = all.validation_loss_of_average = 0;
-  all.validation_accuracy_mean = all.validation_accuracy_of_average = 0;
-  all.distance_to_optimum = all.distance_of_average = all.simulated_seconds = 0;
+  for (const engine::Metric& metric : engine::known_metrics()) {
+    MetricResult& result = all.results.emplace_back(MetricResult{metric});
+    result.mean = result.averaged = 0;
+    if (metric.by_peer) result.min = result.max = 0;
+    if (metric.on_samples) result.validation_mean = result.validation_averaged = 0;
+  }
+  all.validation_loss = all.validation_loss_of_average = all.simulated_seconds = 0;
   std::vector<std::string> keys;
   const auto line = nlohmann::ordered_json::parse(to_json_line(all));
   for (const auto& [key, value] : line.items()) {

@@ -77,7 +77,7 @@ std::optional<Metrics> last_line(const fs::path& path) {
   if (end == std::string::npos) return {};
   const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
   const std::size_t from = before == std::string::npos ? 0 : before + 1;
-  return from_json_line(std::string_view(text).substr(from, end - from));
+  return from_json_line(std::string_view(text).substr(from, end - from), {});
 }
 
 bool is_wanted(const Sweep& sweep, const SweepRow& row, const Config& config) {

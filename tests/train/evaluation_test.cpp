@@ -36,14 +36,14 @@ TEST_F(Export, IsWorthWhatItsRunReported) {
   for (int i = 0; i < 4; ++i) {
     const Evaluation peer = evaluate_file(model("peer-" + std::to_string(i)), settings);
     EXPECT_FALSE(peer.estimated);
-    mean += peer.score.accuracy.value() / 4;
-    validation += peer.score.validation_accuracy.value() / 4;
+    mean += peer.score.values.at(0) / 4;
+    validation += peer.score.validation_values.at(0) / 4;
   }
   EXPECT_NEAR(mean, summary["accuracy_mean"], 1e-9);
   EXPECT_NEAR(validation, summary["validation_accuracy_mean"], 1e-9);
   const Evaluation average = evaluate_file(model("average"), settings);
   EXPECT_EQ(average.parameters, summary["dim"]);
-  EXPECT_NEAR(average.score.accuracy.value(), summary["accuracy_of_average"], 1e-9);
+  EXPECT_NEAR(average.score.values.at(0), summary["accuracy_of_average"], 1e-9);
   EXPECT_NEAR(average.score.loss, summary["loss_of_average"], 1e-6);
 }
 
@@ -69,8 +69,8 @@ TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
   const Evaluation bare = evaluate_file(scratch_ / "bare.safetensors", config_);
   EXPECT_TRUE(bare.estimated);
   // Statistics of other samples of the same kind: nearly the same score.
-  const double average = evaluate_file(model("average"), config_).score.accuracy.value();
-  EXPECT_NEAR(bare.score.accuracy.value(), average, 1);
+  const double average = evaluate_file(model("average"), config_).score.values.at(0);
+  EXPECT_NEAR(bare.score.values.at(0), average, 1);
 
   Config next = config_;
   next.set("init", (scratch_ / "bare.safetensors").string());

@@ -30,14 +30,15 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   Metrics m;
   m.loss = 0.1 + 0.2;
   m.divergence = 1e-300;
-  m.accuracy = {12.5, 87.5};
-  m.accuracy_mean = 50;
-  m.accuracy_min = 12.5;
-  m.accuracy_max = 87.5;
+  m.results.push_back({.metric = engine::kAccuracy,
+                       .mean = 50,
+                       .min = 12.5,
+                       .max = 87.5,
+                       .by_peer = {12.5, 87.5},
+                       .validation_mean = 70,
+                       .validation_averaged = 75});
+  m.results.push_back({.metric = engine::kDistance, .mean = 1.0 / 3});
   m.validation_loss = 0.25;
-  m.validation_accuracy_mean = 70;
-  m.validation_accuracy_of_average = 75;
-  m.distance_to_optimum = 1.0 / 3;
   m.simulated_seconds = 4.25;
   m.traffic.bytes = 0xFFFFFFFFFFFFFFFF;
   m.traffic.global_bytes = 12;
@@ -61,15 +62,38 @@ TEST(MetricsLine, ReadsBackEveryDigit) {
   EXPECT_EQ(json["edge_rounds"], 56);
   EXPECT_EQ(json["push_sum"], (std::vector<double>{0.75, 1.25}));
   EXPECT_EQ(json["mass_drift"].get<double>(), 3e-8);
-  EXPECT_EQ(to_json_line(from_json_line(to_json_line(m)).value()), to_json_line(m));
-  EXPECT_EQ(to_json_line(from_json_line(to_json_line({})).value()), to_json_line({}));
+  const auto again = [](const Metrics& metrics) {
+    return to_json_line(from_json_line(to_json_line(metrics), engine::known_metrics()).value());
+  };
+  EXPECT_EQ(again(m), to_json_line(m));
+  EXPECT_EQ(again({}), to_json_line({}));
+}
+
+TEST(MetricsLine, ThatIsTheFirstSaysWhichMetricsThereAre) {
+  Metrics m;
+  m.results = {{.metric = engine::kDistance, .mean = 2}, {.metric = engine::kAccuracy, .mean = 3}};
+  EXPECT_FALSE(Json::parse(to_json_line(m)).contains("metrics"));
+  const Json json = Json::parse(to_json_line(m, true));
+  ASSERT_EQ(json["metrics"].size(), 2u);
+  EXPECT_EQ(json["metrics"][0]["key"], "distance");
+  EXPECT_EQ(json["metrics"][0]["better"], "smaller");
+  EXPECT_EQ(json["metrics"][1]["unit"], "%");
+}
+
+TEST(Metrics, AreFoundByTheirKey) {
+  Metrics m;
+  m.results = {{.metric = engine::kDistance, .mean = 2}};
+  ASSERT_NE(m.find("distance"), nullptr);
+  EXPECT_EQ(m.find("distance")->mean, 2);
+  EXPECT_EQ(m.find("accuracy"), nullptr);
 }
 
 TEST(MetricsLine, ThatIsDamagedIsNone) {
-  EXPECT_FALSE(from_json_line(""));
-  EXPECT_FALSE(from_json_line("[1]"));
-  EXPECT_FALSE(from_json_line(R"({"round": 3, "loss")"));
-  EXPECT_TRUE(from_json_line(R"({"round": "x", "loss": null, "accuracy": [null]})"));
+  EXPECT_FALSE(from_json_line("", {}));
+  EXPECT_FALSE(from_json_line("[1]", {}));
+  EXPECT_FALSE(from_json_line(R"({"round": 3, "loss")", {}));
+  EXPECT_TRUE(from_json_line(R"({"round": "x", "loss": null, "accuracy": [null]})",
+                             engine::known_metrics()));
 }
 
 }  // namespace

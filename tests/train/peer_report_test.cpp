@@ -7,15 +7,18 @@
 namespace hearsay::train {
 namespace {
 
+/// One that files have by peer, one of which they have the mean alone.
+constexpr engine::Metric kMetrics[] = {{.key = "error", .better = engine::Metric::Better::kSmaller},
+                                       {.key = "share", .by_peer = false}};
+
 /// Differs in every figure from that of any other `i`; even ones have no validation figures.
 PeerReport report_of(std::size_t i) {
   const double x = static_cast<double>(1 + i);
   PeerReport report;
   report.score.loss = 0.1 * x;
-  report.score.accuracy = 10 * x;
-  report.score.distance_to_optimum = 1 / x;
+  report.score.values = {10 * x, 1 / x};
   if (i % 2 == 1) report.score.validation_loss = 0.3 * x;
-  if (i % 2 == 1) report.score.validation_accuracy = 7 * x;
+  if (i % 2 == 1) report.score.validation_values = {7 * x, 8 * x};
   report.divergence = 0.7 * x;
   report.push_sum = 1.1 - 0.1 * x;
   report.loss_sum = 0.2 * x;
@@ -37,10 +40,9 @@ TEST(PeerReport, ComesBackFromItsBytes) {
   for (std::size_t i : {0, 1, 2}) {
     const PeerReport back = read_peer_report(reader), expected = report_of(i);
     EXPECT_EQ(back.score.loss, expected.score.loss);
-    EXPECT_EQ(back.score.accuracy, expected.score.accuracy);
+    EXPECT_EQ(back.score.values, expected.score.values);
     EXPECT_EQ(back.score.validation_loss, expected.score.validation_loss);
-    EXPECT_EQ(back.score.validation_accuracy, expected.score.validation_accuracy);
-    EXPECT_EQ(back.score.distance_to_optimum, expected.score.distance_to_optimum);
+    EXPECT_EQ(back.score.validation_values, expected.score.validation_values);
     EXPECT_EQ(back.divergence, expected.divergence);
     EXPECT_EQ(back.push_sum, expected.push_sum);
     EXPECT_EQ(back.loss_sum, expected.loss_sum);
@@ -60,18 +62,17 @@ TEST(PeerReport, RefusesForeignBytes) {
     EXPECT_THROW(read_peer_report(reader), CorruptData) << length;
   }
   Bytes foreign = whole;
-  foreign[8] = 2;  // whether there is an accuracy
+  foreign[8 + 4 + 2 * 8] = 2;  // behind loss and values: whether there is a validation loss
   ByteReader reader(foreign, "reports");
   EXPECT_THROW(read_peer_report(reader), CorruptData);
 }
 
 TEST(Assemble, TakesMeansAndExtremesOverPeers) {
   const std::vector<PeerReport> peers{report_of(0), report_of(1), report_of(2), report_of(3)};
-  engine::Score of_average;
-  of_average.loss = 9;
-  of_average.accuracy = 99;
-  of_average.distance_to_optimum = 0.5;
-  const Metrics m = assemble(peers, of_average,
+  engine::Score averaged;
+  averaged.loss = 9;
+  averaged.values = {99, 0.5};
+  const Metrics m = assemble(peers, kMetrics, averaged,
                              {.round = 12,
                               .epoch = 1.5,
                               .lr = 0.01,
@@ -87,15 +88,20 @@ TEST(Assemble, TakesMeansAndExtremesOverPeers) {
   EXPECT_DOUBLE_EQ(m.train_loss, 0.2 * (1 + 2 + 3 + 4) / (4 * 5));
   EXPECT_DOUBLE_EQ(m.loss, 0.25);
   EXPECT_EQ(m.loss_of_average, 9);
-  EXPECT_EQ(m.accuracy, (std::vector<double>{10, 20, 30, 40}));
-  EXPECT_EQ(m.accuracy_mean, 25);
-  EXPECT_EQ(m.accuracy_min, 10);
-  EXPECT_EQ(m.accuracy_max, 40);
-  EXPECT_EQ(m.accuracy_of_average, 99);
+  ASSERT_EQ(m.results.size(), 2u);
+  const MetricResult& error = *m.find("error");
+  EXPECT_EQ(error.by_peer, (std::vector<double>{10, 20, 30, 40}));
+  EXPECT_EQ(error.mean, 25);
+  EXPECT_EQ(error.min, 10);
+  EXPECT_EQ(error.max, 40);
+  EXPECT_EQ(error.averaged, 99);
   EXPECT_FALSE(m.validation_loss) << "not all peers have it";
-  EXPECT_FALSE(m.validation_accuracy_mean);
-  EXPECT_DOUBLE_EQ(m.distance_to_optimum.value(), (1 + 1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 4);
-  EXPECT_EQ(m.distance_of_average, 0.5);
+  EXPECT_FALSE(error.validation_mean || error.validation_averaged);
+  const MetricResult& share = *m.find("share");
+  EXPECT_DOUBLE_EQ(share.mean.value(), (1 + 1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 4);
+  EXPECT_EQ(share.averaged, 0.5);
+  EXPECT_TRUE(share.by_peer.empty());
+  EXPECT_FALSE(share.min || share.max);
   EXPECT_DOUBLE_EQ(m.divergence, 0.7 * 2.5);
   EXPECT_EQ(m.divergence_per_dim, m.divergence / 4);
   EXPECT_EQ(m.traffic.messages, 6u);
@@ -116,21 +122,20 @@ TEST(Assemble, NamesTheEdgesThatCarriedSomething) {
   std::vector<PeerReport> peers(3);
   peers[0].bytes_ahead = {0, 7};
   peers[2].bytes_ahead = {5, 6};
-  EXPECT_EQ(assemble(peers, {}, {}).traffic.bytes_by_edge,
+  EXPECT_EQ(assemble(peers, {}, {}, {}).traffic.bytes_by_edge,
             (std::vector<EdgeBytes>{{0, 2, 7}, {2, 0, 5}, {2, 1, 6}}));
 }
 
 TEST(Assemble, KeepsTheLastTrainLossIfNoRoundTookAGradient) {
   const std::vector<PeerReport> peers(3);
-  EXPECT_EQ(assemble(peers, {}, {.loss_rounds = 0, .last_train_loss = 0.75}).train_loss, 0.75);
+  EXPECT_EQ(assemble(peers, {}, {}, {.loss_rounds = 0, .last_train_loss = 0.75}).train_loss, 0.75);
 }
 
 TEST(Assemble, LeavesEmptyWhatNobodyHas) {
   const std::vector<PeerReport> peers(3);
-  const Metrics m = assemble(peers, {}, {});
-  EXPECT_TRUE(m.accuracy.empty());
-  EXPECT_FALSE(m.accuracy_mean || m.accuracy_min || m.accuracy_max || m.accuracy_of_average);
-  EXPECT_FALSE(m.distance_to_optimum || m.simulated_seconds);
+  const Metrics m = assemble(peers, {}, {}, {});
+  EXPECT_TRUE(m.results.empty());
+  EXPECT_FALSE(m.validation_loss || m.simulated_seconds);
   EXPECT_EQ(m.push_sum_min, 1) << "without push-sum";
   EXPECT_EQ(m.push_sum_max, 1);
   EXPECT_TRUE(m.push_sum.empty());
@@ -139,13 +144,13 @@ TEST(Assemble, LeavesEmptyWhatNobodyHas) {
 TEST(Assemble, TellsOfSinglePeersOnlyWhereTheyAreFew) {
   std::vector<PeerReport> peers(Metrics::kPushSumsTold);
   peers[0].push_sum = 0.5;
-  EXPECT_EQ(assemble(peers, {}, {}).push_sum.size(), peers.size());
+  EXPECT_EQ(assemble(peers, {}, {}, {}).push_sum.size(), peers.size());
   peers.emplace_back();
-  EXPECT_TRUE(assemble(peers, {}, {}).push_sum.empty());
+  EXPECT_TRUE(assemble(peers, {}, {}, {}).push_sum.empty());
   peers.resize(Traffic::kPeersTold);
-  EXPECT_EQ(assemble(peers, {}, {}).traffic.bytes_by_peer.size(), peers.size());
+  EXPECT_EQ(assemble(peers, {}, {}, {}).traffic.bytes_by_peer.size(), peers.size());
   peers.emplace_back();
-  EXPECT_TRUE(assemble(peers, {}, {}).traffic.bytes_by_peer.empty());
+  EXPECT_TRUE(assemble(peers, {}, {}, {}).traffic.bytes_by_peer.empty());
 }
 
 }  // namespace

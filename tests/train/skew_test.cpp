@@ -16,7 +16,7 @@ double accuracy(const std::string& algorithm, const std::string& partition) {
                                       {"rounds", "400"},
                                       {"threads", "1"}})));
   while (peers.round() < peers.total_rounds()) peers.run_round(false);
-  return *peers.evaluate().accuracy_mean;
+  return *peers.evaluate().find("accuracy")->mean;
 }
 
 TEST(LabelSkew, CostsSparsePushAccuracyAndTheFinalRoundsBringMostOfItBack) {

@@ -48,6 +48,7 @@ TEST(Summary, HoldsEveryStableName) {
                           "device",
                           "isa",
                           "precision",
+                          "metrics",
                           "seed",
                           "config_hash",
                           "models_sha256",
@@ -56,6 +57,9 @@ TEST(Summary, HoldsEveryStableName) {
   }
   EXPECT_EQ(summary["input"], "1x8x8");
   EXPECT_EQ(summary["classes"], 10);
+  ASSERT_EQ(summary["metrics"].size(), 1u);
+  EXPECT_EQ(summary["metrics"][0]["key"], "accuracy");
+  EXPECT_EQ(summary["metrics"][0]["better"], "larger");
   EXPECT_EQ(summary["bytes_by_peer"].size(), summary["peers"]);
   EXPECT_GT(summary["train_loss"], 0) << "the final rounds of scsp take no gradient";
 }

@@ -151,6 +151,8 @@ class CudaClassifier final : public Objective {
     return estimate;
   }
 
+  std::span<const Metric> metrics() const override { return {&kAccuracy, 1}; }
+
   Score evaluate(std::span<const float> model, std::span<const float> buffers) const override {
     assert(model.size() == layout().dim() && buffers.size() == buffer_layout().dim());
     const std::lock_guard lock(mutex_);
@@ -264,11 +266,11 @@ class CudaClassifier final : public Objective {
     for (std::size_t i = 0; i < at.rows; ++i) {
       const auto count = static_cast<double>(test_.size());
       scores[i].loss = test[i].loss / count;
-      scores[i].accuracy = 100 * test[i].right / count;
+      scores[i].values = {100 * test[i].right / count};
       if (held_out == nullptr) continue;
       const auto held = static_cast<double>(validation_.size());
       scores[i].validation_loss = held_out[i].loss / held;
-      scores[i].validation_accuracy = 100 * held_out[i].right / held;
+      scores[i].validation_values = {100 * held_out[i].right / held};
     }
     return scores;
   }

@@ -1,10 +1,69 @@
 #include "hearsay/report/page/charts.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
 namespace hearsay::report {
+
+namespace {
+
+/// A chart of several runs, without its curves, and the number that it draws of each.
+struct Kind {
+  Chart chart;
+  std::string key;
+};
+
+std::string capital(std::string_view text) {
+  std::string upper(text);
+  if (!text.empty()) {
+    upper[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  }
+  return upper;
+}
+
+/// Those of a metric, and if it is the main one of any run also for the bytes sent.
+void append_kinds(const engine::Metric& metric, bool is_main, bool is_first,
+                  std::vector<Kind>& kinds) {
+  const engine::MetricKeys keys = engine::keys_of(metric);
+  const std::string id(metric.key), title = title_of(metric), y = mean_axis_title(metric);
+  kinds.push_back({{id, title + ", mean of the peers", "", y, metric.log, "", {}}, keys.mean});
+  if (is_main) {
+    kinds.push_back({{id + "-bytes", title + " for the bytes sent", "", y, metric.log, "bytes", {}},
+                     keys.mean});
+  }
+  if (!metric.on_samples) return;
+  kinds.push_back({validation_chart(metric, is_first), keys.validation_mean});
+  kinds.back().chart.title += ", mean of the peers";
+}
+
+}  // namespace
+
+std::string title_of(const engine::Metric& metric) {
+  return metric.on_samples ? fmt::format("Test {}", metric.name) : capital(metric.name);
+}
+
+std::string axis_title(std::string_view before, const engine::Metric& metric) {
+  return capital(fmt::format("{}{}{} ({})", before, before.empty() ? "" : " ", metric.name,
+                             engine::axis_unit(metric)));
+}
+
+std::string mean_axis_title(const engine::Metric& metric) {
+  return axis_title(metric.on_samples ? "Mean test" : "Mean", metric);
+}
+
+Chart validation_chart(const engine::Metric& metric, bool is_first) {
+  return {is_first ? "validation" : fmt::format("validation-{}", metric.key),
+          capital(metric.name) + " on the samples held out for validation",
+          "",
+          axis_title("Validation", metric),
+          metric.log,
+          "",
+          {}};
+}
 
 void paint(Curve& curve, std::size_t number) {
   curve.colour = 1 + number % kColours;
@@ -43,56 +102,43 @@ std::vector<Chart> charts_of_several(std::span<const ShownRun> runs,
   for (const ShownRun& run : runs) {
     number_of.push_back(numbers.emplace(run.label, numbers.size()).first->second);
   }
-  std::vector<Chart> kinds{
-      {"accuracy", "Test accuracy, mean of the peers", "", "Mean test accuracy (%)", false, "", {}},
-      {"accuracy-bytes",
-       "Test accuracy for the bytes sent",
-       "",
-       "Mean test accuracy (%)",
-       false,
-       "bytes",
-       {}},
-      {"validation",
-       "Accuracy on the samples held out for validation, mean of the peers",
-       "",
-       "Validation accuracy (%)",
-       false,
-       "",
-       {}},
-      {"distance",
-       "Distance to the optimum, mean of the peers",
-       "",
-       "Distance (no unit)",
-       true,
-       "",
-       {}},
-      {"loss", "Loss, mean of the peers", "", "Loss (no unit)", false, "", {}},
-      {"divergence",
-       "Divergence",
-       "Mean over peers of the distance from the average model.",
-       "Euclidean distance (no unit)",
-       true,
-       "",
-       {}},
-      {"mass-drift", "Mass drift", "", "Relative change (no unit)", true, "", {}},
-      {"bytes", "Bytes sent by all peers", "", "Bytes sent (B)", false, "", {}}};
-  const char* const keys[] = {"accuracy_mean",       "accuracy_mean", "validation_accuracy_mean",
-                              "distance_to_optimum", "loss",          "divergence",
-                              "mass_drift",          "bytes"};
+  std::vector<Kind> kinds;
+  bool any_main = false;
+  for (const engine::Metric& metric : metrics_of(runs)) {
+    const bool is_main = std::ranges::any_of(runs, [&](const ShownRun& run) {
+      const engine::Metric* main = run.record.main_metric();
+      return main != nullptr && main->key == metric.key;
+    });
+    append_kinds(metric, is_main, is_main && !any_main, kinds);
+    any_main |= is_main;
+  }
+  const Kind others[] = {
+      {{"loss", "Loss, mean of the peers", "", "Loss (no unit)", false, "", {}}, "loss"},
+      {{"divergence",
+        "Divergence",
+        "Mean over peers of the distance from the average model.",
+        "Euclidean distance (no unit)",
+        true,
+        "",
+        {}},
+       "divergence"},
+      {{"mass-drift", "Mass drift", "", "Relative change (no unit)", true, "", {}}, "mass_drift"},
+      {{"bytes", "Bytes sent by all peers", "", "Bytes sent (B)", false, "", {}}, "bytes"}};
+  kinds.insert(kinds.end(), std::begin(others), std::end(others));
   std::vector<Chart> charts;
-  for (std::size_t c = 0; c < kinds.size(); ++c) {
+  for (auto& [chart, key] : kinds) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      Curve curve{runs[i].label, record_of[i], keys[c], -1, 0, 0, Curve::Look::kPlain};
+      Curve curve{runs[i].label, record_of[i], key, -1, 0, 0, Curve::Look::kPlain};
       paint(curve, number_of[i]);
       const auto values = values_of(curve, runs[i].record);
       const bool sent = [&] {
         const auto bytes = runs[i].record.bytes();
         return !bytes.empty() && bytes.back() > 0;
       }();
-      if (!has_some(values) || (kinds[c].axis == "bytes" && !sent)) continue;
-      kinds[c].curves.push_back(std::move(curve));
+      if (!has_some(values) || (chart.axis == "bytes" && !sent)) continue;
+      chart.curves.push_back(std::move(curve));
     }
-    if (!kinds[c].curves.empty()) charts.push_back(std::move(kinds[c]));
+    if (!chart.curves.empty()) charts.push_back(std::move(chart));
   }
   return charts;
 }

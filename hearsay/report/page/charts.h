@@ -31,7 +31,7 @@ constexpr std::size_t kDashes = 4;
 constexpr std::size_t kDashOfColour[kColours] = {0, 2, 1, 3, 3, 2, 1};
 
 struct Chart {
-  std::string id;  ///< "accuracy"
+  std::string id;  ///< "loss", or the key of a metric
   std::string title;
   std::string note;    ///< what a reader should know; may be empty
   std::string y;       ///< title of the vertical axis, with its unit
@@ -49,6 +49,16 @@ bool has_some(std::span<const double> values);  ///< that is finite
 /// A number an evaluation: kAbsent and kNotFinite as Columns have them. Minibatch losses of round
 /// 0, before any minibatch, are absent; push-sum weights that a line leaves out are 1.
 std::vector<double> values_of(const Curve& curve, const Record& record);
+
+/// "Test accuracy", "Distance to the optimum": what a metric's titles begin with.
+std::string title_of(const engine::Metric& metric);
+/// "Mean test accuracy (%)", with `before` = "Mean test": the title of its axis.
+std::string axis_title(std::string_view before, const engine::Metric& metric);
+/// Of a mean over peers.
+std::string mean_axis_title(const engine::Metric& metric);
+/// A metric on the samples held out, without curves; the first one's id is "validation", that of
+/// others "validation-KEY".
+Chart validation_chart(const engine::Metric& metric, bool is_first);
 
 /// All that can be drawn of a run whose record has that index; its controls have the next ones.
 /// Charts that would show nothing are left out; with `live` those stay that may show something

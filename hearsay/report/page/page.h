@@ -10,12 +10,12 @@
 namespace hearsay::report {
 
 /// One HTML page that opens from disk: no network, light or dark as the reader likes it, readable
-/// on a phone and on paper. A table of the figures at the end; then for each run accuracy (or
-/// distance) of every peer, loss, divergence, push-sum weights, mass drift and bytes, against
-/// rounds, bytes or simulated seconds as the reader chooses; the graph, with edges as wide as the
-/// bytes they carried; who held which classes; what a peer costs. Several runs: their curves over
-/// each other, accuracy against compression, and a table that can be sorted. Curves are drawn by a
-/// script that the page carries (Chart.js); tables, graph and classes need none.
+/// on a phone and on paper. A table of the figures at the end; then for each run its metrics, loss,
+/// divergence, push-sum weights, mass drift and bytes, against rounds, bytes or simulated seconds
+/// as the reader chooses; the graph, with edges as wide as the bytes they carried; who held which
+/// classes; what a peer costs. Several runs: their curves over each other, a metric against
+/// compression, and a table that can be sorted. Curves are drawn by a script that the page carries
+/// (Chart.js); tables, graph and classes need none.
 struct Page {
   std::string html;  ///< empty if there is no run
   std::size_t runs = 0;

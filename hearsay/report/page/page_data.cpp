@@ -131,10 +131,8 @@ Json point_json(const Scatter::Point& point) {
 }
 
 std::string scatter_json(const Scatter& scatter) {
-  Json json{{"y", scatter.y},
-            {"log", scatter.less_is_better},
-            {"note", scatter.note()},
-            {"fronts", Json::array()}};
+  Json json{
+      {"y", scatter.y}, {"log", scatter.log}, {"note", scatter.note()}, {"fronts", Json::array()}};
   for (const Scatter::Front& front : scatter.fronts) {
     json["fronts"].push_back({{"task", front.task}, {"points", front.points}});
   }

@@ -11,6 +11,49 @@
 
 namespace hearsay::report {
 
+namespace {
+
+/// A number in large type. While the run goes on a script writes it (assets/page.js), by `format`.
+struct Tile {
+  std::string title, key, format;
+  const engine::Metric* metric{};  ///< says how to print it
+};
+
+std::vector<Tile> all_tiles(const Record& record) {
+  std::vector<Tile> tiles;
+  for (const engine::Metric& metric : record.metrics()) {
+    const engine::MetricKeys keys = engine::keys_of(metric);
+    const bool percent = metric.unit == "%" && !metric.significant && metric.digits == 2;
+    const std::string unit =
+        metric.unit.empty() || percent ? "" : fmt::format(" ({})", metric.unit);
+    const auto add = [&](const char* of, const std::string& key) {
+      tiles.push_back({fmt::format("{}{}{}", metric.name, unit, of), key,
+                       percent ? "percent" : "number", &metric});
+    };
+    add(metric.by_peer ? ", mean of the peers" : "", keys.mean);
+    if (!metric.by_peer) continue;
+    add(", worst peer", keys.worst(metric));
+    add(", averaged model", keys.averaged);
+  }
+  tiles.push_back({"bytes sent", "bytes", "bytes"});
+  tiles.push_back({"compression factor", "compression_factor", "number"});
+  tiles.push_back({"divergence", "divergence", "number"});
+  tiles.push_back({"rounds", "round", "whole"});
+  return tiles;
+}
+
+std::string tile_text(const Tile& tile, double value) {
+  if (tile.metric != nullptr) {
+    return engine::format_value(*tile.metric, value) + (tile.format == "percent" ? " %" : "");
+  }
+  if (tile.format == "bytes") return human_bytes(value);
+  if (tile.format == "whole") return fmt::format("{:.0f}", value);
+  return tile.key == "compression_factor" ? fmt::format("{:.1f}x", value)
+                                          : fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
 std::string words_of(const train::Config& config) {
   return fmt::format(
       "{} with {} on {}, {} peers; {}{}{}", escape_markup(config.text("algorithm")),
@@ -21,34 +64,17 @@ std::string words_of(const train::Config& config) {
 }
 
 std::string tiles(const Record& record) {
-  struct Tile {
-    const char *title, *key, *format;
-  };
-  constexpr Tile kTiles[] = {{"accuracy, mean of the peers", "accuracy_mean", "percent"},
-                             {"accuracy, worst peer", "accuracy_min", "percent"},
-                             {"accuracy, averaged model", "accuracy_of_average", "percent"},
-                             {"distance to the optimum", "distance_to_optimum", "number"},
-                             {"bytes sent", "bytes", "bytes"},
-                             {"compression factor", "compression_factor", "number"},
-                             {"divergence", "divergence", "number"},
-                             {"rounds", "round", "whole"}};
   std::string html;
-  for (const Tile& tile : kTiles) {
+  for (const Tile& tile : all_tiles(record)) {
     std::optional<double> value = record.figure(tile.key);
-    const std::string_view key = tile.key, format = tile.format;
-    if (key == "bytes") {
+    if (tile.key == "bytes") {
       value = record.figure("bytes_total");
       if (value) *value += record.figure("global_bytes_total").value_or(0);
     }
-    if (key == "round" && !value) value = record.figure("rounds");
+    if (tile.key == "round" && !value) value = record.figure("rounds");
     if (!value) continue;
     html += fmt::format("<div><dt>{}</dt><dd data-key=\"{}\" data-format=\"{}\">{}</dd></div>\n",
-                        tile.title, key, format,
-                        format == "percent"           ? fmt::format("{:.2f} %", *value)
-                        : format == "bytes"           ? human_bytes(*value)
-                        : format == "whole"           ? fmt::format("{:.0f}", *value)
-                        : key == "compression_factor" ? fmt::format("{:.1f}x", *value)
-                                                      : fmt::format("{:.3g}", *value));
+                        escape_markup(tile.title), tile.key, tile.format, tile_text(tile, *value));
   }
   return html.empty() ? "" : "<dl class=\"tiles\">\n" + html + "</dl>\n";
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -68,23 +69,26 @@ class Charts {
     return curves;
   }
 
-  /// The peers with the least and the greatest last value of a list, by name.
-  std::vector<Curve> ends_of(const std::string& key) const {
+  /// The peers with the best and the worst last value of a metric, by name. What is not finite is
+  /// the worst.
+  std::vector<Curve> ends_of(const engine::Metric& metric) const {
+    const std::string key(metric.key);
     const Columns& columns = run_.record.columns();
     const std::size_t peers = columns.entries(key);
     if (peers <= kMostPeers) return {};
     const auto last = [&](std::size_t i) {
       const double value = columns.figure(key, i).back();
-      return std::isfinite(value) ? value : 0;
+      const double worst = std::numeric_limits<double>::infinity();
+      if (std::isfinite(value)) return value;
+      return metric.better == engine::Metric::Better::kLarger ? -worst : worst;
     };
-    std::size_t least = 0, greatest = 0;
+    std::size_t best = 0, worst = 0;
     for (std::size_t i = 1; i < peers; ++i) {
-      if (last(i) < last(least)) least = i;
-      if (last(i) > last(greatest)) greatest = i;
+      if (engine::is_better(metric, last(worst), last(i))) worst = i;
+      if (engine::is_better(metric, last(i), last(best))) best = i;
     }
     std::vector<Curve> curves;
-    for (const auto& [word, peer, colour] :
-         {std::tuple("best", greatest, 3), {"worst", least, 2}}) {
+    for (const auto& [word, peer, colour] : {std::tuple("best", best, 3), {"worst", worst, 2}}) {
       curves.push_back(curve(fmt::format("peer {}, {} at the end", peer, word), key));
       curves.back().entry = static_cast<int>(peer);
       curves.back().colour = static_cast<std::size_t>(colour);
@@ -104,19 +108,26 @@ class Charts {
   std::vector<Chart> charts_;
 };
 
-void add_accuracy(Charts& charts, const ShownRun& run, std::size_t record) {
-  const std::size_t peers = run.record.config().count("peers");
-  std::vector<Curve> accuracy = charts.of_peers("accuracy", peers);
-  for (Curve& end : charts.ends_of("accuracy")) accuracy.push_back(std::move(end));
-  accuracy.push_back(charts.mean("accuracy_mean"));
-  accuracy.push_back(charts.averaged("accuracy_of_average"));
-  charts.add({"accuracy", "Test accuracy of each peer's own model", "", "Test accuracy (%)", false,
-              "", std::move(accuracy)});
+/// The curves of a metric: every peer's where files have them, the mean, the averaged model.
+std::vector<Curve> metric_curves(const Charts& charts, const engine::Metric& metric,
+                                 std::size_t peers) {
+  const engine::MetricKeys keys = engine::keys_of(metric);
+  if (!metric.by_peer) return {charts.averaged(keys.averaged), charts.mean(keys.mean)};
+  std::vector<Curve> curves = charts.of_peers(keys.by_peer, peers);
+  for (Curve& end : charts.ends_of(metric)) curves.push_back(std::move(end));
+  curves.push_back(charts.mean(keys.mean));
+  curves.push_back(charts.averaged(keys.averaged));
+  return curves;
+}
 
-  std::vector<Curve> talk{charts.mean("accuracy_mean", "this run, mean of the peers")};
+/// The run's main metric beside the controls, and for the bytes sent.
+void add_comparisons(Charts& charts, const ShownRun& run, std::size_t record,
+                     const engine::Metric& metric) {
+  const engine::MetricKeys keys = engine::keys_of(metric);
+  std::vector<Curve> talk{charts.mean(keys.mean, "this run, mean of the peers")};
   for (std::size_t c = 0; c < run.controls.size(); ++c) {
     const std::string& name = run.controls[c].first;
-    Curve control = charts.curve(name == "full" ? "full communication" : name, "accuracy_mean");
+    Curve control = charts.curve(name == "full" ? "full communication" : name, keys.mean);
     control.record = record + 1 + c;
     paint(control, c);
     talk.push_back(std::move(control));
@@ -125,16 +136,34 @@ void add_accuracy(Charts& charts, const ShownRun& run, std::size_t record) {
     charts.add(
         {"controls", "What talking was worth",
          "This run beside two controls: no messages at all, and every float over every edge.",
-         "Mean test accuracy (%)", false, "", talk});
+         mean_axis_title(metric), metric.log, "", talk});
   }
   std::vector<Curve> by_bytes = talk;
-  by_bytes.insert(by_bytes.begin() + 1, charts.averaged("accuracy_of_average"));
+  by_bytes.insert(by_bytes.begin() + 1, charts.averaged(keys.averaged));
   std::erase_if(by_bytes, [&](const Curve& curve) {
     const std::vector<double> bytes = charts.record_of(curve).bytes();
     return bytes.empty() || (!charts.live() && !(bytes.back() > 0));
   });
-  charts.add({"accuracy-bytes", "Test accuracy for the bytes sent", "", "Test accuracy (%)", false,
-              "bytes", std::move(by_bytes)});
+  charts.add({fmt::format("{}-bytes", metric.key), title_of(metric) + " for the bytes sent", "",
+              axis_title(metric.on_samples ? "Test" : "", metric), metric.log, "bytes",
+              std::move(by_bytes)});
+}
+
+void add_metric(Charts& charts, const ShownRun& run, std::size_t record,
+                const engine::Metric& metric) {
+  const engine::MetricKeys keys = engine::keys_of(metric);
+  const engine::Metric* main = run.record.main_metric();
+  const bool is_main = main != nullptr && main->key == metric.key;
+  charts.add({std::string(metric.key),
+              title_of(metric) + (metric.by_peer ? " of each peer's own model" : ""),
+              std::string(metric.note), axis_title(metric.on_samples ? "Test" : "", metric),
+              metric.log, "", metric_curves(charts, metric, run.record.config().count("peers"))});
+  if (is_main) add_comparisons(charts, run, record, metric);
+  if (!metric.on_samples) return;
+  Chart validation = validation_chart(metric, is_main);
+  validation.curves = {charts.averaged(keys.validation_averaged),
+                       charts.mean(keys.validation_mean)};
+  charts.add(std::move(validation));
 }
 
 /// Log if the values say so: all positive, and over more than two orders of magnitude.
@@ -154,24 +183,9 @@ bool wants_log(const Record& record, std::initializer_list<const char*> keys) {
 
 std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool live) {
   Charts charts(run, record, live);
-  add_accuracy(charts, run, record);
+  for (const engine::Metric& metric : run.record.metrics()) add_metric(charts, run, record, metric);
   Curve minibatches = charts.curve("minibatches since the previous evaluation", "train_loss");
   paint(minibatches, 0);
-  charts.add({"validation",
-              "Accuracy on the samples held out for validation",
-              "",
-              "Validation accuracy (%)",
-              false,
-              "",
-              {charts.averaged("validation_accuracy_of_average"),
-               charts.mean("validation_accuracy_mean")}});
-  charts.add({"distance",
-              "Distance to the optimum",
-              "Relative to the optimum's own length.",
-              "Distance (no unit)",
-              true,
-              "",
-              {charts.averaged("distance_of_average"), charts.mean("distance_to_optimum")}});
   charts.add({"loss",
               "Loss",
               "",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/report/page/charts.h"
 #include "hearsay/report/pareto.h"
 #include "hearsay/report/run_figures.h"
 
@@ -138,15 +139,19 @@ std::string Scatter::note() const {
 }
 
 Scatter make_scatter(const Runs& runs) {
-  const auto has = [&](const char* key) {
-    return std::ranges::any_of(
-        runs.runs, [&](const ShownRun& run) { return run.record.figure(key).has_value(); });
-  };
+  const std::vector<engine::Metric> metrics = metrics_of(runs.runs);
+  const auto metric = std::ranges::find_if(metrics, [&](const engine::Metric& one) {
+    return std::ranges::any_of(runs.runs, [&](const ShownRun& run) {
+      return run.record.figure(engine::keys_of(one).mean).has_value();
+    });
+  });
+  if (metric == metrics.end()) return {};
+  const std::string key = engine::keys_of(*metric).mean;
   Scatter scatter;
-  scatter.less_is_better = !has("accuracy_mean");
-  const char* const key = scatter.less_is_better ? "distance_to_optimum" : "accuracy_mean";
-  scatter.y = scatter.less_is_better ? "Mean distance to the optimum (no unit, log)"
-                                     : "Mean test accuracy (%)";
+  scatter.less_is_better = metric->better == engine::Metric::Better::kSmaller;
+  scatter.log = metric->log;
+  scatter.y = mean_axis_title(*metric);
+  if (scatter.log) scatter.y.insert(scatter.y.size() - 1, ", log");
   std::vector<bool> in_sweep(runs.runs.size(), false);
   for (const ShownSweep& sweep : runs.sweeps) {
     add_sweep(sweep, runs, key, scatter);

@@ -8,10 +8,10 @@
 namespace hearsay::report {
 
 /// What compression costs: a point a run at its compression factor (4d over the bytes of a message
-/// as encoded) and the accuracy in the end; of closed forms the distance to the optimum. Rows of a
-/// sweep have a point for each of its figures of accuracy, a mean over seeds, at the
-/// factor until the same evaluation, as the sweep counts it; what a paper prints stands beside. Who
-/// sends nothing over edges has no factor and no point.
+/// as encoded) and the mean over peers, in the end, of the first metric that any run has. Rows of a
+/// sweep have a point for each of its figures of that metric, a mean over seeds, at the factor
+/// until the same evaluation, as the sweep counts it; what a paper prints stands beside. Who sends
+/// nothing over edges has no factor and no point.
 struct Scatter {
   struct Point {
     std::string name;
@@ -28,7 +28,8 @@ struct Scatter {
     std::vector<std::size_t> points;
   };
   std::string y;                ///< title of the axis, with its unit
-  bool less_is_better = false;  ///< and then the axis is logarithmic
+  bool less_is_better = false;  ///< of y
+  bool log = false;             ///< its axis
   std::vector<Point> points;    ///< ours
   std::vector<Front> fronts;    ///< a task each
   std::vector<Point> printed;

@@ -26,8 +26,8 @@ struct DotPlot {
   std::vector<Series> series{};
 };
 
-/// One plot for the figures of a sweep that share a unit and are printed somewhere: accuracies
-/// beside accuracies; one for each that has no unit. `id` begins those of the plots, which are
+/// One plot for the figures of a sweep that share a unit and are printed somewhere: percents beside
+/// percents; one for each that has no unit. `id` begins those of the plots, which are
 /// numbered.
 std::vector<DotPlot> dot_plots(const ShownSweep& sweep, const std::string& id);
 

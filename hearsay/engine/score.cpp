@@ -1,0 +1,39 @@
+#include "hearsay/engine/score.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace hearsay::engine {
+
+std::span<const Metric> known_metrics() {
+  static constexpr std::array kKnown{kAccuracy, kDistance};
+  return kKnown;
+}
+
+bool is_better(const Metric& metric, double value, double than) {
+  return metric.better == Metric::Better::kLarger ? value > than : value < than;
+}
+
+std::string format_value(const Metric& metric, double value) {
+  return metric.significant ? fmt::format("{:.{}g}", value, metric.digits)
+                            : fmt::format("{:.{}f}", value, metric.digits);
+}
+
+std::string_view axis_unit(const Metric& metric) {
+  if (!metric.axis_unit.empty()) return metric.axis_unit;
+  return metric.unit.empty() ? "no unit" : metric.unit;
+}
+
+MetricKeys keys_of(const Metric& metric) {
+  const std::string key(metric.key);
+  return {.mean = metric.mean_key.empty() ? key + "_mean" : std::string(metric.mean_key),
+          .min = key + "_min",
+          .max = key + "_max",
+          .averaged = key + "_of_average",
+          .by_peer = key,
+          .validation_mean = "validation_" + key + "_mean",
+          .validation_averaged = "validation_" + key + "_of_average"};
+}
+
+}  // namespace hearsay::engine
