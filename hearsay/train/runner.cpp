@@ -82,8 +82,8 @@ void Runner::claim() {
     if (!write_new_file(out_ / "config.toml", text, lock)) throw directory_taken(out_);
   });
   const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
-  const bool seen =
-      appears(out_ / "config.toml") && std::ranges::equal(read_file(out_ / "config.toml"), written);
+  const bool seen = appears(out_ / "config.toml") &&
+                    read_file(out_ / "config.toml") == std::string(written.begin(), written.end());
   if (!crew().any(!seen)) return;
   crew().agree([&] {
     std::error_code error;
