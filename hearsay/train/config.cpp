@@ -10,6 +10,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/utf8.h"
 #include "hearsay/train/toml_table.h"
 
 namespace hearsay::train {
@@ -139,6 +140,11 @@ void Config::set(std::string_view key, std::string_view value) {
   const Option& option = kOptions[index];
   if (value.empty()) {
     throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, option.meaning));
+  }
+  if (!is_utf8(value)) {  // config.toml could not hold it, and the run not be resumed
+    throw InvalidArgument(fmt::format(
+        "[config] {} is not UTF-8: '{}'; rename what it names, or give a symbolic link to it", key,
+        escape_non_utf8(value)));
   }
   std::string text(value);
   if (option.kind == Kind::kCount) {

@@ -10,6 +10,7 @@
 
 #include "hearsay/backend/device.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/core/utf8.h"
 #include "hearsay/core/version.h"
 #include "hearsay/model/network.h"
 
@@ -121,8 +122,9 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
   }
-  if (const auto names = simulation.objective().class_names(); !names.empty()) {
-    s["class_names"] = names;
+  // From files, in any encoding.
+  for (const std::string& name : simulation.objective().class_names()) {
+    s["class_names"].push_back(escape_non_utf8(name));
   }
   s["seed"] = config.count("seed");
   s["config_hash"] = config.hash();

@@ -5,7 +5,8 @@
 #include "hearsay/data/dataset.h"
 #include "train/scratch.h"
 
-/// Names that are not ASCII serve for everything.
+/// Names that are not ASCII: in UTF-8 they serve for everything; in another encoding they are
+/// refused where a run could not be resumed with them, and nothing of a run is ever lost.
 namespace hearsay::cli {
 namespace {
 
@@ -14,6 +15,9 @@ namespace fs = std::filesystem;
 constexpr const char* kFolder =
     "Donn\xc3\xa9"
     "es \xe2\x82\xac";
+constexpr const char* kLatin =
+    "Donn\xe9"
+    "es";  // not UTF-8
 
 std::string in(const char* folder, const std::string& name) {
   return std::string(folder) + "/" + name;
@@ -28,7 +32,10 @@ Words train(Words more) {
 
 class Names : public ::testing::Test {
  protected:
-  Names() { fs::create_directories(scratch_ / kFolder); }
+  Names() {
+    fs::create_directories(scratch_ / kFolder);
+    fs::create_directories(scratch_ / kLatin);
+  }
 
   Result run(const Words& words) { return hearsay(words, scratch_.path()); }
   void expect_done(const Words& words) {
@@ -105,6 +112,49 @@ rounds = 2
                  "--quiet"});
   }
   expect_done({"report", in(kFolder, "r\xc3\xa9sultats"), "--html", "none"});
+}
+
+TEST_F(Names, ThatAreNotUtf8CanBeThoseOfRunDirectories) {
+  const std::string out = in(kLatin, "run");
+  expect_done({"train", "--data", "least-squares:dim=4", "--rounds", "4", "--out", out, "--quiet"});
+  fs::remove(scratch_ / out / "summary.json");
+  expect_done({"train", "--resume", out, "--quiet"});
+  expect_done({"report", out, "--html", in(kLatin, "page.html")});
+  EXPECT_EQ(train::summary_of(scratch_ / out)["training_rounds"], 4);
+}
+
+TEST_F(Names, ThatAreNotUtf8AreRefusedInSettings) {
+  data::write_mnist(scratch_ / kLatin, false);
+  const auto before = train::contents(scratch_.path());
+  const Result result = run(train({"--data", "mnist:" + std::string(kLatin), "--out", "made"}));
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.err,
+            "hearsay: [config] data is not UTF-8: 'mnist:Donn\\xe9es'; rename what it names, or "
+            "give a symbolic link to it\n");
+  EXPECT_EQ(train::contents(scratch_.path()), before);
+}
+
+TEST_F(Names, OfClassesThatAreNotUtf8AreEscaped) {
+  train::write_text(scratch_ / "latin.csv",
+                    "a,label,b\n1,caf\xe9,2\n3,th\xc3\xa9,4\n5,caf\xe9,6\n"
+                    "7,th\xc3\xa9,9\n");
+  data::write_folder(scratch_ / "pictures", 5);
+  for (const char* part : {"train", "val"}) {
+    fs::rename(scratch_ / "pictures" / part / "cat", scratch_ / "pictures" / part / "ch\xe2t");
+  }
+  const std::pair<const char*, const char*> all[] = {{"csv:latin.csv,test=0.5", "caf\\xe9"},
+                                                     {"folder:pictures,size=14", "ch\\xe2t"}};
+  for (const auto& [spec, name] : all) {
+    const std::string out = std::string("of ") + name;
+    expect_done(train({"--data", spec, "--out", out}));
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto names = train::summary_of(scratch_ / out)["class_names"];
+      EXPECT_NE(std::ranges::find(names, name), names.end()) << names;
+      EXPECT_TRUE(fs::exists(scratch_ / out / "report.html"));
+      fs::remove(scratch_ / out / "summary.json");
+      expect_done({"train", "--resume", out, "--quiet"});
+    }
+  }
 }
 
 }  // namespace
