@@ -70,9 +70,7 @@ void graph_command(const Options& options) {
            report::human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
   fmt::print("\n{}", graph::picture(schedule->period().front()));
   if (options.svg.empty()) return;
-  train::DurableFile file(options.svg);
-  file.write(graph::svg_file(*schedule, options.spec));
-  file.commit();
+  train::write_user_file(options.svg, graph::svg_file(*schedule, options.spec));
   fmt::print("\npicture: {}\n", options.svg);
 }
 

@@ -46,9 +46,7 @@ int report_command(const std::vector<std::string>& directories, const std::strin
   if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs).table);
   if (html == "none") return 0;
   const fs::path path = html.empty() ? page_path(directories) : fs::path(html);
-  train::DurableFile file(path);
-  file.write(report::make_page(runs).html);
-  file.commit();
+  train::write_user_file(path, report::make_page(runs).html);
   fmt::print("\npage: {}\n", path.string());
   return 0;
 }
