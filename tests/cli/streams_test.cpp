@@ -4,20 +4,64 @@
 #include "cli/process.h"
 #include "train/scratch.h"
 
-/// Output files that are no regular ones.
+/// Standard streams that are closed or full, and output files that are no regular ones.
 namespace hearsay::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Words that start a program with its streams redirected as a shell does it.
+Words redirected(const std::string& how) { return {"sh", "-c", "exec \"$@\" " + how, "sh"}; }
+
 class Streams : public ::testing::Test {
  protected:
+  Result run(const Words& words, const std::string& how) {
+    return hearsay(words, scratch_.path(), redirected(how));
+  }
   static Words train(const char* out) {
     return {"train", "--data", "least-squares:dim=4", "--rounds", "40", "--out", out};
   }
 
   train::Scratch scratch_;
 };
+
+TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
+  for (const char* how : {">&-", "2>&-", "<&-", "<&- >&- 2>&-"}) {
+    fs::remove_all(scratch_ / "run");
+    EXPECT_EQ(run(train("run"), how).status, 0) << how;
+    const std::string config = train::read_text(scratch_ / "run/config.toml");
+    EXPECT_EQ(config.find("round "), std::string::npos) << how << "\n" << config;
+    fs::remove(scratch_ / "run/summary.json");
+    const Result resumed = hearsay({"train", "--resume", "run", "--quiet"}, scratch_.path());
+    EXPECT_EQ(resumed.status, 0) << how << "\n" << resumed.err;
+  }
+}
+
+TEST_F(Streams, ForErrorsMayBeClosedOrFull) {
+  for (const char* how : {"2>/dev/full", "2>&-", ">&- 2>&-"}) {
+    EXPECT_EQ(run({"trian"}, how).status, 2) << how;
+    EXPECT_EQ(run({"report", "nowhere"}, how).status, 2) << how;
+    EXPECT_EQ(run({"train", "--data", "least-squares", "--algorithm", "dsgd", "--lr", "1e6",
+                   "--rounds", "100"},
+                  how)
+                  .status,
+              1)
+        << how;
+  }
+}
+
+TEST_F(Streams, OfAWarningMayBeFull) {
+  Words words = train("run");
+  ASSERT_EQ(hearsay(words, scratch_.path()).status, 0);
+  fs::remove(scratch_ / "run/summary.json");
+  fs::path newest;
+  for (const auto& entry : fs::directory_iterator(scratch_ / "run/checkpoint")) {
+    if (entry.path().extension() == ".ckpt" && entry.path() > newest) newest = entry.path();
+  }
+  train::write_text(newest, "damaged");  // passed over, which is said
+  EXPECT_EQ(run({"train", "--resume", "run"}, "2>/dev/full").status, 0);
+  EXPECT_TRUE(fs::exists(scratch_ / "run/summary.json"));
+}
 
 TEST_F(Streams, CanBeTheFileThatIsWritten) {
   const Result result =
