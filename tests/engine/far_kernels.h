@@ -71,6 +71,10 @@ class FarKernels : public backend::Kernels {
                 backend::Block x) override {
     near_->mix(mixing, near(q), near(x));
   }
+  void mix_rows_compensated(const backend::Mixing& mixing, std::span<const backend::VectorView> q,
+                            float keep, backend::Block x, backend::Block low) override {
+    near_->mix_compensated(mixing, near(q), keep, near(x), near(low));
+  }
 
  private:
   template <class Float>
