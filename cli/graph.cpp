@@ -53,7 +53,10 @@ void graph_command(const Options& options) {
   line("rho = ||W - 11'/n||", fmt::format("{:.6f}", f.rho));
   line("second eigenvalue modulus",
        fmt::format("{:.6f}  (gap {:.3g})", f.second_modulus, 1 - f.second_modulus));
-  if (f.symmetric) line("smallest eigenvalue", fmt::format("{:.6f}", f.lambda_min));
+  if (f.symmetric) {
+    line(f.period > 1 ? "smallest of any W" : "smallest eigenvalue",
+         fmt::format("{:.6f}", f.lambda_min));
+  }
   const std::size_t shown = std::min<std::size_t>(f.perron.size(), 8);
   line("push-sum weights tend to",
        fmt::format(
