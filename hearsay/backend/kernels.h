@@ -91,6 +91,10 @@ class Kernels {
   /// A block of zeros.
   virtual Array allocate(std::size_t rows, std::size_t dim) = 0;
 
+  /// Host memory for `floats` floats that `download` and `upload` copy from and to at full speed:
+  /// page-locked where the device is a GPU. Allocating it is slow, so allocate once and reuse it.
+  virtual Array allocate_host(std::size_t floats) { return allocate(1, floats); }
+
   /// Room for `count` figures, doubles or 64-bit counts, that later calls compute for the host.
   /// They stand there after the next `synchronize`, until the first call of `results` after that.
   /// The room is memory of the host, which may also write there itself.

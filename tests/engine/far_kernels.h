@@ -24,6 +24,7 @@ class FarKernels : public backend::Kernels {
     auto array = std::make_shared<backend::Array>(near_->allocate(rows, dim));
     return {moved(array->block().data, far_), rows, dim, [array](float*) {}};
   }
+  backend::Array allocate_host(std::size_t floats) override { return near_->allocate_host(floats); }
   void synchronize() override { near_->synchronize(); }
   void download(backend::ConstBlock from, std::size_t row, std::span<float> to) override {
     near_->download(near(from), row, to);

@@ -82,6 +82,14 @@ class CudaKernels final : public Kernels {
     });
   }
 
+  Array allocate_host(std::size_t floats) override {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, std::max<std::size_t>(floats, 1) * sizeof(float),
+                        cudaHostAllocDefault),
+          "allocating pinned memory");
+    return Array(static_cast<float*>(memory), 1, floats, [](float* data) { cudaFreeHost(data); });
+  }
+
   void submit() override { tape().submit(); }
 
   /// There are fewer lanes than there may be runs: those that share one come one after the other.
