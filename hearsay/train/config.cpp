@@ -75,8 +75,10 @@ constexpr Option kOptions[] = {
      "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=..", true},
     {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run",
      true, kMostRounds},
-    {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false,
-     kMostRounds},
+    {"checkpoint", Kind::kCount, "0", "K",
+     "rounds between checkpoints; 0: as evaluations, but fewer where saving would take more than a "
+     "tenth of the time",
+     false, kMostRounds},
     {"device", Kind::kSpec, "cpu", "SPEC", "where the peers live (hearsay list devices)", true},
     {"compare", Kind::kSpec, "auto", "yes|no",
      "train twice more, in silence and with full communication; auto: if nothing that changes "
