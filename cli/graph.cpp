@@ -53,7 +53,10 @@ void graph_command(const Options& options) {
   line("rho = ||W - 11'/n||", fmt::format("{:.6f}", f.rho));
   line("second eigenvalue modulus",
        fmt::format("{:.6f}  (gap {:.3g})", f.second_modulus, 1 - f.second_modulus));
-  if (f.symmetric) line("smallest eigenvalue", fmt::format("{:.6f}", f.lambda_min));
+  if (f.symmetric) {
+    line(f.period > 1 ? "smallest of any W" : "smallest eigenvalue",
+         fmt::format("{:.6f}", f.lambda_min));
+  }
   const std::size_t shown = std::min<std::size_t>(f.perron.size(), 8);
   line("push-sum weights tend to",
        fmt::format(
@@ -69,9 +72,7 @@ void graph_command(const Options& options) {
                    human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
   fmt::print("\n{}", graph::picture(schedule->period().front()));
   if (options.svg.empty()) return;
-  train::DurableFile file(options.svg);
-  file.write(graph::svg_file(*schedule, options.spec));
-  file.commit();
+  train::write_user_file(options.svg, graph::svg_file(*schedule, options.spec));
   fmt::print("\npicture: {}\n", options.svg);
 }
 

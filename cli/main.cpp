@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
@@ -83,7 +86,7 @@ int run(int argc, char** argv) {
 void say(const std::exception& error) {
   const std::size_t process = hearsay::transport::launched_rank();
   if (process == 0) {
-    fmt::print(stderr, "hearsay: {}\n", error.what());
+    hearsay::cli::complain("hearsay: {}\n", error.what());
     return;
   }
   using Clock = std::chrono::steady_clock;
@@ -92,7 +95,15 @@ void say(const std::exception& error) {
     if (hearsay::cli::stop_requested()) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  fmt::print(stderr, "hearsay: process {}: {}\n", process, error.what());
+  hearsay::cli::complain("hearsay: process {}: {}\n", process, error.what());
+}
+
+/// Whoever started the program may have closed a standard stream. Its number would go to the next
+/// file that is opened, and what is printed into that file: so such a stream is /dev/null.
+void open_standard_streams() {
+  for (int stream = 0; stream <= 2; ++stream) {  // a new descriptor gets the lowest free number
+    if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
+  }
 }
 
 }  // namespace
@@ -100,6 +111,7 @@ void say(const std::exception& error) {
 /// Exit status: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C, 1 anything that failed at
 /// run time (docs/errors.md).
 int main(int argc, char** argv) {
+  open_standard_streams();
   try {
     const int status = run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

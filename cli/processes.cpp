@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/shell_word.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
@@ -18,10 +19,10 @@ int in_all_processes(transport::Transport& transport, const std::function<int(Ru
   train::Crew crew(transport, [&] {
     if (told || out == nullptr || out->empty() || !stop_requested()) return;
     told = true;
-    fmt::print(stderr,
-               "hearsay: asked to stop; where the processes end before they next save, go on from "
-               "the last checkpoint with: hearsay train --resume {}\n",
-               shell_word(out->string()));
+    complain(
+        "hearsay: asked to stop; where the processes end before they next save, go on from "
+        "the last checkpoint with: hearsay train --resume {}\n",
+        shell_word(out->string()));
   });
   Run run{crew, {}};
   out = &run.out;
@@ -31,10 +32,10 @@ int in_all_processes(transport::Transport& transport, const std::function<int(Ru
     if (crew.alone()) throw;
     const int status = status_of(error);
     if (crew.has_failed_together()) {
-      if (crew.leads()) fmt::print(stderr, "hearsay: {}\n", error.what());
+      if (crew.leads()) complain("hearsay: {}\n", error.what());
       return status;
     }
-    fmt::print(stderr, "hearsay: process {}: {}\n", process, error.what());
+    complain("hearsay: process {}: {}\n", process, error.what());
     std::fflush(nullptr);
     transport.abort(status);
     return status;

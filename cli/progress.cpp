@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/complain.h"
 #include "cli/pace.h"
 #include "cli/stop.h"
 #include "cli/terminal.h"
@@ -90,7 +91,7 @@ class TextProgress : public Progress {
 
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
     if (!style_.lines) return;
-    for (const std::string& text : damaged) fmt::print(stderr, "hearsay: passed over: {}\n", text);
+    for (const std::string& text : damaged) complain("hearsay: passed over: {}\n", text);
     fmt::print("going on from round {}\n", round);
   }
 
@@ -136,7 +137,7 @@ class TextProgress : public Progress {
   void say(const std::string& text) override {
     block_.wipe();
     std::fflush(stdout);
-    fmt::print(stderr, "hearsay: {}\n", text);
+    complain("hearsay: {}\n", text);
   }
 
  private:

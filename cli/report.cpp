@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
@@ -37,7 +38,7 @@ bool all_in_sweeps(const report::Runs& runs) {
 int report_command(const std::vector<std::string>& directories, const std::string& html) {
   const report::Runs runs = report::read_runs(directories);
   for (const std::string& problem : runs.problems) {
-    fmt::print(stderr, "hearsay: left out: {}\n", problem);
+    complain("hearsay: left out: {}\n", problem);
   }
   if (runs.runs.empty()) throw InvalidArgument("[report] none of the directories holds a run");
   for (const report::ShownSweep& sweep : runs.sweeps) {
@@ -46,9 +47,7 @@ int report_command(const std::vector<std::string>& directories, const std::strin
   if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs).table);
   if (html == "none") return 0;
   const fs::path path = html.empty() ? page_path(directories) : fs::path(html);
-  train::DurableFile file(path);
-  file.write(report::make_page(runs).html);
-  file.commit();
+  train::write_user_file(path, report::make_page(runs).html);
   fmt::print("\npage: {}\n", path.string());
   return 0;
 }

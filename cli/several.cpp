@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"
@@ -72,18 +73,18 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
     for (std::size_t k = 0; k < group.size(); ++k) {
       const std::string& name = configs[group[k]].name;
       if (!outcomes[k].outcome) {
-        fmt::print(stderr, "hearsay: {}: {}\n", name, outcomes[k].error);
+        complain("hearsay: {}: {}\n", name, outcomes[k].error);
         status = 1;
         continue;
       }
       const train::Outcome& outcome = *outcomes[k].outcome;
       if (!outcome.warning.empty()) {
-        fmt::print(stderr, "hearsay: warning: {}: {}\n", name, outcome.warning);
+        complain("hearsay: warning: {}: {}\n", name, outcome.warning);
       }
       report::write_page(runs[k].out);
       if (outcome.finished) continue;
-      fmt::print(stderr, "hearsay: {} stopped at round {}; go on with: hearsay train --resume {}\n",
-                 name, outcome.round, runs[k].out.string());
+      complain("hearsay: {} stopped at round {}; go on with: hearsay train --resume {}\n", name,
+               outcome.round, runs[k].out.string());
     }
     if (stop_requested()) return kStopped;
   }

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/several.h"
 #include "cli/stop.h"
@@ -99,9 +100,8 @@ int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
   for (const train::SweepRun& run : runs) {
     const RunState state = train::state_of(run);
     if (state == RunState::kElsewhere) {
-      fmt::print(stderr,
-                 "hearsay: {}: another process trains it; the same command later shows it\n",
-                 run.label);
+      complain("hearsay: {}: another process trains it; the same command later shows it\n",
+               run.label);
       status = 1;
     }
     if (state == RunState::kOpen) open.push_back({run.out.filename().string(), run.config});
@@ -112,7 +112,7 @@ int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
       train::resume(run.out, 0, *observer);
       if (!stop_requested()) report::write_page(run.out);
     } catch (const std::exception& error) {
-      fmt::print(stderr, "hearsay: {}: {}\n", run.label, error.what());
+      complain("hearsay: {}: {}\n", run.label, error.what());
       status = 1;
     }
     if (stop_requested()) return kStopped;
@@ -121,7 +121,7 @@ int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
   try {
     return std::max(status, train_several(open, out, options.quiet));
   } catch (const std::exception& error) {  // the others are shown all the same
-    fmt::print(stderr, "hearsay: {}\n", error.what());
+    complain("hearsay: {}\n", error.what());
     return 1;
   }
 }
@@ -132,7 +132,7 @@ void tell(const Options& options, const fs::path& out) {
   const std::string names[] = {file.string()};
   const report::Runs runs = report::read_runs(names);
   for (const std::string& problem : runs.problems) {
-    fmt::print(stderr, "hearsay: left out: {}\n", problem);
+    complain("hearsay: left out: {}\n", problem);
   }
   for (const report::ShownSweep& sweep : runs.sweeps) {
     fmt::print("{}{}", options.quiet ? "" : "\n",
@@ -184,7 +184,7 @@ int sweep_command(const Options& options) {
                                                       .threads = options.settings.at("threads"),
                                                       .quiet = options.quiet});
   tell(options, out);
-  if (status == kStopped) fmt::print(stderr, "hearsay: stopped; the same command goes on\n");
+  if (status == kStopped) complain("hearsay: stopped; the same command goes on\n");
   return status;
 }
 

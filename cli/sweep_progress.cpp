@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/complain.h"
 #include "cli/pace.h"
 
 namespace hearsay::cli {
@@ -70,7 +71,7 @@ void SweepProgress::ended(std::size_t run, const std::string& trouble, const std
   for (const std::string& said : {trouble, warning}) {
     if (said.empty()) continue;
     wipe();
-    fmt::print(stderr, "hearsay: {}: {}\n", runs_[run].label, said);
+    complain("hearsay: {}: {}\n", runs_[run].label, said);
   }
   if (quiet_ || !trouble.empty()) return;
   wipe();

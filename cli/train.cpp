@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/live.h"
 #include "cli/processes.h"
 #include "cli/progress.h"
@@ -102,7 +103,7 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   const auto observer = make_progress({.lines = false, .block = terminal && !quiet});
   const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer, crew);
   for (const std::string& warning : outcome.warnings) {
-    if (crew.leads()) fmt::print(stderr, "hearsay: warning: {}\n", warning);
+    if (crew.leads()) complain("hearsay: warning: {}\n", warning);
   }
   if (!outcome.finished) return false;
   if (!quiet) fmt::print("\n{}", report::control_table(out));
@@ -139,7 +140,7 @@ int train_one(const Options& options, Run& run) {
       outcome = run_anew(config, out, observer, crew);
     }
   }
-  if (!outcome.warning.empty()) fmt::print(stderr, "hearsay: warning: {}\n", outcome.warning);
+  if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
   if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
   if (crew.leads()) report::write_page(out);  // now, and once more when the controls are there
   const bool finished = outcome.finished && compare(out, threads, quiet, terminal, crew);
@@ -152,8 +153,8 @@ int train_one(const Options& options, Run& run) {
           ? fmt::format("at round {}", outcome.round)
           : fmt::format("at round {}, last evaluated at {}", outcome.round, outcome.last.round);
   if (crew.leads()) {
-    fmt::print(stderr, "hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
-               shell_word(out.string()));
+    complain("hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
+             shell_word(out.string()));
   }
   return kStopped;
 }

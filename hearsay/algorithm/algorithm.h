@@ -54,8 +54,9 @@ struct Plan {
 // clang-format on
 /// All state is one row a peer (listed by `state`), so a run can be saved, moved and resumed
 /// exactly. Contract, checked for every row of `registry()` by tests/algorithm/contract_test.cpp:
-/// mixing goes through Kernels::mix alone, so the sum over peers of what is mixed does not change
-/// beyond rounding (backend::MassMeter measures it), nor does the sum of `push_sum()`.
+/// mixing goes through Kernels::mix and mix_compensated alone, so the sum over peers of what is
+/// mixed does not change beyond rounding (backend::MassMeter measures it), nor does the sum of
+/// `push_sum()`.
 class Algorithm {
  public:
   virtual ~Algorithm() = default;

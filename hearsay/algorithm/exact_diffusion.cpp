@@ -4,8 +4,15 @@
 ///   half_k = x_k - g_k [ (x_{k-1} - x_k) / g_{k-1} + d_k - d_{k-1} ]      (first round: x - g d)
 ///   x_{k+1} = W' half_k,   W' = (I + W) / 2
 ///
-/// Kept as v = x_k - x_{k-1} rather than x_{k-1}, and v is mixed along: the recursion integrates v,
-/// and differences of rounded x would leave it with an error that never goes away.
+/// Kept is p_k = x_k - x_{k-1} + g_{k-1} d_{k-1}, what mixing has moved a peer besides its own step
+/// (the dual variable of the method):
+///
+///   half_k = x_k - g_k d_k + r p_k,   r = g_k / g_{k-1}   (0 in the first round)
+///   p_{k+1} = r p_k + (W' - I) half_k,   x_{k+1} = x_k - g_k d_k + p_{k+1}
+///
+/// p sums to 0 over the peers, and x integrates it: a remainder of that sum, 1e-8 if p is rounded
+/// once a round, moves all models in every round for ever, and without gradients nothing brings
+/// them back. So p is kept in two floats, p + low (Kernels::mix_compensated).
 ///
 /// After a round with g = 0 it starts over with a plain step. `d2` and `nids` (Tang et al. 2018;
 /// Li, Shi, Yan 2019) are the same with W in place of W', which needs lambda_min(W) > -1/3.
@@ -19,19 +26,14 @@ namespace {
 class ExactDiffusion : public Base {
  public:
   ExactDiffusion(const Bank& bank, double rate)
-      : Base(bank), rate_(rate), v_(another()), d_old_(another()) {}
+      : Base(bank), rate_(rate), p_(another()), low_(another()) {}
 
   void step(backend::Block direction) override {
     const float g = round_.lr;
-    kernels_.axpby(1.0f, direction, -1.0f, d_old_);  // d - d_old, exactly 0 at a fixed point
-    if (previous_g_ == 0) {
-      kernels_.axpby(-g, direction, 0.0f, v_);
-    } else {
-      kernels_.axpby(-g, d_old_, g / static_cast<float>(previous_g_), v_);
-    }
-    kernels_.copy(direction, d_old_);
+    keep_ = previous_g_ == 0 ? 0.0f : g / static_cast<float>(previous_g_);
+    kernels_.axpy(-g, direction, x_);
     kernels_.copy(x_, direction);
-    kernels_.axpy(1.0f, v_, direction);
+    kernels_.axpy(keep_, p_, direction);
     half_ = direction;
     previous_g_ = static_cast<double>(g);
   }
@@ -42,22 +44,23 @@ class ExactDiffusion : public Base {
   }
 
   void mix(const Exchange& exchange) override {
-    kernels_.mix(exchange.mixing(), exchange.vectors[0], v_);
-    kernels_.axpy(1.0f, v_, x_);
+    kernels_.mix_compensated(exchange.mixing(), exchange.vectors[0], keep_, p_, low_);
+    kernels_.axpy(1.0f, p_, x_);
   }
 
   double averaging_rate() const override { return rate_; }
   void state(backend::StateList& list) override {
     Base::state(list);
-    list.per_peer("v", v_);
-    list.per_peer("d_old", d_old_);
+    list.per_peer("p", p_);
+    list.per_peer("low", low_);
     list.scalar("previous_lr", previous_g_);
   }
 
  private:
   double rate_;
-  backend::Array v_, d_old_;
+  backend::Array p_, low_;
   backend::ConstBlock half_;
+  float keep_ = 0;
   double previous_g_ = 0;
 };
 

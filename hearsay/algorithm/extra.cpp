@@ -2,8 +2,13 @@
 ///
 ///   x_{k+1} = W' (2 x_k - x_{k-1}) - g (d_k - d_{k-1}),   x_{-1} = x_0,  d_{-1} = 0
 ///
-/// Kept as v = x_k - x_{k-1} rather than x_{k-1}, for the reason given in exact_diffusion.cpp. Made
-/// for a constant learning rate.
+/// Kept are v_k = x_k - x_{k-1}, and p_k = v_k + g d_{k-1} in two floats, for the reason given in
+/// exact_diffusion.cpp:
+///
+///   p_{k+1} = p_k + (W' - I) (x_k + v_k),   v_{k+1} = p_{k+1} - g d_k,   x_{k+1} = x_k + v_{k+1}
+///
+/// Made for a constant learning rate. If it changes, p_k is that of the new one,
+/// v_k + g_k d_{k-1} = r p_k - (r - 1) v_k with r = g_k / g_{k-1}.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/methods.h"
 
@@ -13,40 +18,47 @@ namespace {
 
 class Extra : public Base {
  public:
-  explicit Extra(const Bank& bank) : Base(bank), v_(another()), d_old_(another()) {}
+  explicit Extra(const Bank& bank) : Base(bank), p_(another()), low_(another()), v_(another()) {}
 
   void step(backend::Block direction) override {
-    kernels_.axpby(1.0f, direction, -1.0f, d_old_);
-    kernels_.axpy(-round_.lr, d_old_, v_);
-    // The message is x + v before that step: 2 x - x_old. d_old has room for it until the mixing.
-    kernels_.axpby(1.0f, v_, round_.lr, d_old_);
-    kernels_.axpy(1.0f, x_, d_old_);
+    const double g = static_cast<double>(round_.lr);
+    if (previous_g_ > 0 && g != previous_g_) {
+      const double ratio = g / previous_g_;
+      kernels_.axpby(static_cast<float>(1 - ratio), v_, static_cast<float>(ratio), p_);
+    }
+    previous_g_ = g;
+    kernels_.axpy(1.0f, x_, v_);  // the message, until the mixing
     direction_ = direction;
   }
 
   void emit(Outbox& outbox) override {
     outbox.rate = kHalf;
-    outbox.send_all(d_old_);
+    outbox.send_all(v_);
   }
 
   void mix(const Exchange& exchange) override {
-    kernels_.mix(exchange.mixing(), exchange.vectors[0], v_);
-    kernels_.axpy(1.0f, v_, x_);
-    kernels_.copy(direction_, d_old_);
+    kernels_.mix_compensated(exchange.mixing(), exchange.vectors[0], 1.0f, p_, low_);
+    kernels_.axpby(1.0f, p_, -round_.lr, direction_);
+    kernels_.axpy(1.0f, direction_, x_);
+    kernels_.copy(direction_, v_);
+    kernels_.discard(direction_);
   }
 
   double averaging_rate() const override { return kHalf; }
   void state(backend::StateList& list) override {
     Base::state(list);
+    list.per_peer("p", p_);
+    list.per_peer("low", low_);
     list.per_peer("v", v_);
-    list.per_peer("d_old", d_old_);
+    list.scalar("previous_lr", previous_g_);
   }
 
  private:
   static constexpr double kHalf = 0.5;  // W' = I + (W - I) / 2
 
-  backend::Array v_, d_old_;
-  backend::ConstBlock direction_;
+  backend::Array p_, low_, v_;
+  backend::Block direction_;
+  double previous_g_ = 0;
 };
 
 }  // namespace

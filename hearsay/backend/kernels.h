@@ -91,6 +91,10 @@ class Kernels {
   /// A block of zeros.
   virtual Array allocate(std::size_t rows, std::size_t dim) = 0;
 
+  /// Host memory for `floats` floats that `download` and `upload` copy from and to at full speed:
+  /// page-locked where the device is a GPU. Allocating it is slow, so allocate once and reuse it.
+  virtual Array allocate_host(std::size_t floats) { return allocate(1, floats); }
+
   /// Room for `count` figures, doubles or 64-bit counts, that later calls compute for the host.
   /// They stand there after the next `synchronize`, until the first call of `results` after that.
   /// The room is memory of the host, which may also write there itself.
@@ -154,7 +158,17 @@ class Kernels {
   /// that integrate their own steps (exact-diffusion, extra) drift by 1e-6 a round.
   void mix(const Mixing& mixing, std::span<const VectorView> q, Block x);
 
-  /// From now on every `mix` is measured by `meter`; null: none is.
+  /// x + low = keep (x + low) + sum over i's edges of a_e q_source(e) - debit_i q_i, where x + low
+  /// is one number in two floats (compensated summation): what rounding takes from x is kept in
+  /// low, |low| <= ulp(x) / 2, and enters the next call. If W is symmetric, both ends of an edge
+  /// add the same a (q_j - q_i), so the sum over peers of x + low is off by 1e-14 of x after any
+  /// number of calls, where `mix` loses 1e-8 each time: for methods that integrate x.
+  ///
+  /// All of q are dense, and none is a row of x or low. Costs one more read and write than `mix`.
+  void mix_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep, Block x,
+                       Block low);
+
+  /// From now on every mixing is measured by `meter`; null: none is.
   void set_meter(MassMeter* meter) { meter_ = meter; }
 
   /// Every row becomes the mean of the rows (summed in double, rows ascending).
@@ -174,6 +188,8 @@ class Kernels {
   static constexpr std::size_t kFigureBytes = 8;
   virtual void* figures(std::size_t count) = 0;
   virtual void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
+  virtual void mix_rows_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep,
+                                    Block x, Block low) = 0;
 
  private:
   MassMeter* meter_ = nullptr;

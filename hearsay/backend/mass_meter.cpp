@@ -6,16 +6,18 @@
 
 namespace hearsay::backend {
 
-void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x) {
-  before_ = column_sums(kernels, x);
+void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x,
+                       ConstBlock low, double keep) {
+  before_ = mass(kernels, x, low);
+  for (double& sum : before_) sum *= keep;
   std::vector<VectorView> rows;
   for (std::size_t i = 0; i < x.rows; ++i) rows.push_back({x.row(i).data()});
   const double of_x = magnitude(kernels, rows, x.dim);
   size_ = std::max(of_x, magnitude(kernels, q.first(x.rows), x.dim));
 }
 
-void MassMeter::after(Kernels& kernels, ConstBlock x) {
-  const std::vector<double> now = column_sums(kernels, x);
+void MassMeter::after(Kernels& kernels, ConstBlock x, ConstBlock low) {
+  const std::vector<double> now = mass(kernels, x, low);
   std::vector<double> changes((now.size() + kBlock - 1) / kBlock, 0.0);
   for (std::size_t k = 0; k < now.size(); ++k) {
     changes[k / kBlock] += std::abs(now[k] - before_[k]);
@@ -23,6 +25,14 @@ void MassMeter::after(Kernels& kernels, ConstBlock x) {
   const double change = total(changes);
   if (size_ > 0) drift_ = std::max(drift_, change / size_);
   before_ = {};  // measured rounds are rare, and evaluations want the memory
+}
+
+std::vector<double> MassMeter::mass(Kernels& kernels, ConstBlock x, ConstBlock low) {
+  std::vector<double> sums = column_sums(kernels, x);
+  if (low.data == nullptr) return sums;
+  const std::vector<double> low_sums = column_sums(kernels, low);
+  for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += low_sums[k];
+  return sums;
 }
 
 std::vector<double> MassMeter::column_sums(Kernels& kernels, ConstBlock x) {
@@ -43,6 +53,13 @@ void Kernels::mix(const Mixing& mixing, std::span<const VectorView> q, Block x) 
   if (meter_ != nullptr) meter_->before(*this, q, x);
   mix_rows(mixing, q, x);
   if (meter_ != nullptr) meter_->after(*this, x);
+}
+
+void Kernels::mix_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep,
+                              Block x, Block low) {
+  if (meter_ != nullptr) meter_->before(*this, q, x, low, static_cast<double>(keep));
+  mix_rows_compensated(mixing, q, keep, x, low);
+  if (meter_ != nullptr) meter_->after(*this, x, low);
 }
 
 }  // namespace hearsay::backend

@@ -16,8 +16,10 @@ class MassMeter {
  public:
   virtual ~MassMeter() = default;
 
-  void before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x);
-  void after(Kernels& kernels, ConstBlock x);
+  /// What is mixed is `keep` times x, or x + low if `low` is not empty.
+  void before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x, ConstBlock low = {},
+              double keep = 1);
+  void after(Kernels& kernels, ConstBlock x, ConstBlock low = {});
 
   /// The largest drift of a measured mix since the last reset.
   double drift() const { return drift_; }
@@ -34,6 +36,8 @@ class MassMeter {
   virtual double total(std::span<const double> blocks);
 
  private:
+  std::vector<double> mass(Kernels& kernels, ConstBlock x, ConstBlock low);
+
   std::vector<double> before_;  ///< only between before() and after()
   double size_ = 0;
   double drift_ = 0;

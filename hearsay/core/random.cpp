@@ -5,6 +5,11 @@
 
 namespace hearsay {
 
+void Random::seek(std::uint64_t index) {
+  cursor_ = index;
+  if (index % 4 != 0) cache_ = words(index / 4);
+}
+
 std::uint32_t Random::next() {
   if (cursor_ % 4 == 0) cache_ = words(cursor_ / 4);
   return cache_[cursor_++ % 4];

@@ -53,6 +53,9 @@ class Random {
   /// The index-th word of the stream; does not move the cursor.
   constexpr std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
 
+  /// Move the cursor to that word: draws go on from there.
+  void seek(std::uint64_t index);
+
   /// The word under the cursor, which then moves on.
   std::uint32_t next();
 

@@ -120,8 +120,9 @@ class Classifier final : public Objective {
   std::size_t batch() const override { return batches_.batch(); }
 
   void initial_model(std::uint32_t /*peer*/, std::span<float> x) const override {
-    network_.initialize(seed_, x);
+    network_.initialize(seed_, x, &pool_);
   }
+  bool starts_alike() const override { return true; }
 
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                  std::span<double> losses) override {

@@ -54,6 +54,8 @@ class Objective {
   /// The model of a peer before the first round goes to x: of any of the n peers, not only the
   /// bank's.
   virtual void initial_model(std::uint32_t peer, std::span<float> x) const = 0;
+  /// Whether that is the same for all peers.
+  virtual bool starts_alike() const { return false; }
 
   /// For every row i: out_i = the gradient at at_i on the peer's minibatch of that round, losses[i]
   /// the mean loss on it. The blocks do not overlap. `losses` is room from Kernels::results: they

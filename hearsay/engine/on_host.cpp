@@ -46,6 +46,7 @@ class OnHost final : public Objective {
   void initial_model(std::uint32_t peer, std::span<float> x) const override {
     objective_->initial_model(peer, x);
   }
+  bool starts_alike() const override { return objective_->starts_alike(); }
 
   void gradients(std::uint32_t round, backend::ConstBlock at, backend::Block out,
                  std::span<double> losses) override {

@@ -10,8 +10,9 @@
 
 namespace hearsay::graph {
 
-/// What a graph is worth. For a changing graph all spectral facts are of the product of W over one
-/// period, P = W(k-1) ... W(0), and the yes/no facts of every matrix in it.
+/// Spectral properties of a graph and what follows from them. For a changing graph rho, the second
+/// modulus and the Perron vector are of the product of W over one period, P = W(k-1) ... W(0);
+/// lambda_min and the yes/no facts are of every matrix in it.
 struct Facts {
   std::size_t peers = 0;
   std::size_t period = 1;           ///< matrices in one period
@@ -22,7 +23,7 @@ struct Facts {
   bool symmetric = false;
   double rho = 0;              ///< ||P - 11'/n||_2
   double second_modulus = 0;   ///< second largest |eigenvalue| of P
-  double lambda_min = 0;       ///< smallest eigenvalue of W; only if symmetric, else 0
+  double lambda_min = 0;       ///< smallest eigenvalue of any W; only if symmetric, else 0
   std::vector<double> perron;  ///< n times the Perron vector of P: what push-sum weights tend to
   std::size_t rounds_to_1e3 =
       0;  ///< rounds until the spread of a random vector (push-sum) is 1e-3 of the first

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/random.h"
+#include "hearsay/core/thread_pool.h"
 
 namespace hearsay::model {
 
@@ -219,18 +220,38 @@ void Network::add_buffer(Operation& operation, const char* name, std::size_t siz
   buffer_starts_.push_back(start);
 }
 
-void Network::initialize(std::uint64_t seed, std::span<float> parameters) const {
+void Network::initialize(std::uint64_t seed, std::span<float> parameters, ThreadPool* pool) const {
   assert(parameters.size() == layout_.dim());
+  struct Piece {
+    std::size_t segment, begin, size;  ///< entries of a tensor
+  };
+  constexpr std::size_t kPiece = 1 << 14;
+  std::vector<Piece> pieces;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    const Rule& rule = rules_[i];
-    const Segment& segment = layout_.segments()[i];
-    Random random(seed, Purpose::kInit, 0, static_cast<std::uint32_t>(i));
-    for (float& x : parameters.subspan(segment.offset, segment.size)) {
+    const std::size_t size = layout_.segments()[i].size;
+    for (std::size_t begin = 0; begin < size; begin += kPiece) {
+      pieces.push_back({i, begin, std::min(kPiece, size - begin)});
+    }
+  }
+  const auto fill = [&](std::size_t k) {
+    const Piece& piece = pieces[k];
+    const Rule& rule = rules_[piece.segment];
+    constexpr std::size_t kNormalWords = 4, kUniformWords = 2;  // of a draw
+    assert(rule.deviation == 0 || rule.bound == 0);
+    Random random(seed, Purpose::kInit, 0, static_cast<std::uint32_t>(piece.segment));
+    random.seek(piece.begin * (rule.deviation > 0 ? kNormalWords : kUniformWords));
+    const std::size_t offset = layout_.segments()[piece.segment].offset + piece.begin;
+    for (float& x : parameters.subspan(offset, piece.size)) {
       double value = rule.value;
       if (rule.deviation > 0) value = rule.deviation * random.normal();
       if (rule.bound > 0) value = rule.bound * (2 * random.uniform() - 1);
       x = static_cast<float>(value);
     }
+  };
+  if (pool != nullptr) {
+    pool->run(pieces.size(), fill);
+  } else {
+    for (std::size_t k = 0; k < pieces.size(); ++k) fill(k);
   }
 }
 

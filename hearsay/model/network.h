@@ -9,6 +9,10 @@
 #include "hearsay/core/layout.h"
 #include "hearsay/model/operation.h"
 
+namespace hearsay {
+class ThreadPool;
+}
+
 namespace hearsay::model {
 
 /// An operation that cannot take the shape of its input. The text starts with the operation's name.
@@ -44,8 +48,10 @@ class Network {
   /// What belongs to a model but is neither trained nor sent: running statistics of batch norm.
   const Layout& buffers() const { return buffers_; }
 
-  /// The model before the first round, a function of the seed: the same for all peers.
-  void initialize(std::uint64_t seed, std::span<float> parameters) const;
+  /// The model before the first round, a function of the seed: the same for all peers. `pool`:
+  /// with its threads, to the same bits.
+  void initialize(std::uint64_t seed, std::span<float> parameters,
+                  ThreadPool* pool = nullptr) const;
   /// Running means 0, running variances 1.
   void initialize_buffers(std::span<float> buffers) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -25,8 +26,14 @@ class Writer {
   explicit Writer(const fs::path& path) : file_(path) { bytes(kMagic.data(), kMagic.size()); }
 
   void bytes(const void* data, std::size_t size) {
+    if (size < kBuffer) {  // not worth a thread
+      sha_.update(data, size);
+      return file_.write(data, size);
+    }
+    auto hashed =
+        std::async(std::launch::async | std::launch::deferred, [&] { sha_.update(data, size); });
     file_.write(data, size);
-    sha_.update(data, size);
+    hashed.get();
   }
   Digest commit() {
     file_.commit();

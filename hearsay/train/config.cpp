@@ -10,6 +10,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/utf8.h"
 #include "hearsay/train/toml_table.h"
 
 namespace hearsay::train {
@@ -74,8 +75,10 @@ constexpr Option kOptions[] = {
      "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=..", true},
     {"evaluate", Kind::kCount, "0", "K", "rounds between evaluations; 0: a twentieth of the run",
      true, kMostRounds},
-    {"checkpoint", Kind::kCount, "0", "K", "rounds between checkpoints; 0: as evaluations", false,
-     kMostRounds},
+    {"checkpoint", Kind::kCount, "0", "K",
+     "rounds between checkpoints; 0: as evaluations, but fewer where saving would take more than a "
+     "tenth of the time",
+     false, kMostRounds},
     {"device", Kind::kSpec, "cpu", "SPEC", "where the peers live (hearsay list devices)", true},
     {"compare", Kind::kSpec, "auto", "yes|no",
      "train twice more, in silence and with full communication; auto: if nothing that changes "
@@ -139,6 +142,11 @@ void Config::set(std::string_view key, std::string_view value) {
   const Option& option = kOptions[index];
   if (value.empty()) {
     throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, option.meaning));
+  }
+  if (!is_utf8(value)) {  // config.toml could not hold it, and the run not be resumed
+    throw InvalidArgument(fmt::format(
+        "[config] {} is not UTF-8: '{}'; rename what it names, or give a symbolic link to it", key,
+        escape_non_utf8(value)));
   }
   std::string text(value);
   if (option.kind == Kind::kCount) {

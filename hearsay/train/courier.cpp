@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <iterator>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -100,6 +101,7 @@ void Courier::send(const graph::Weights& weights, algorithm::Outbox& outbox,
   }
   while (label_.round - in_flight_.front().label.round >= kRoundsInFlight) {
     transport::flush_or_fail(transport, in_flight_.front().label, parts_.crew.idle());
+    std::ranges::move(in_flight_.front().copies, std::back_inserter(spare_copies_));
     in_flight_.pop_front();
   }
 }
@@ -109,9 +111,16 @@ ByteView Courier::body_of(const algorithm::Payload& payload, std::size_t row, In
   if (!payload.raw) return kept.codes[number][row];
   const std::span<const float> floats(payload.rows[row].dense, parts_.layout.dim());
   if (parts_.kernels.on_host()) return bytes_of(floats);
-  std::vector<float>& copy = kept.copies.emplace_back(floats.size());
-  parts_.kernels.download({floats.data(), 1, floats.size()}, 0, copy);
-  return bytes_of(copy);
+  const backend::Array& copy = kept.copies.emplace_back(host_row());
+  parts_.kernels.download({floats.data(), 1, floats.size()}, 0, copy.row(0));
+  return bytes_of(copy.row(0));
+}
+
+backend::Array Courier::host_row() {
+  if (spare_copies_.empty()) return parts_.kernels.allocate_host(parts_.layout.dim());
+  backend::Array row = std::move(spare_copies_.back());
+  spare_copies_.pop_back();
+  return row;
 }
 
 void Courier::prepare(const graph::Weights& weights, std::size_t payloads) {

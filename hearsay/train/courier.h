@@ -67,7 +67,7 @@ class Courier {
   struct InFlight {
     transport::Label label;
     std::vector<std::vector<Bytes>> codes;
-    std::vector<std::vector<float>> copies;
+    std::vector<backend::Array> copies;  ///< of rows on a device, in host memory
   };
 
   bool is_own(std::size_t peer) const { return peer - first_ < rows_; }
@@ -75,6 +75,7 @@ class Courier {
   std::uint32_t first_receiver(const graph::Weights& weights, std::uint32_t sender) const;
   ByteView body_of(const algorithm::Payload& payload, std::size_t row, InFlight& kept,
                    std::size_t number);
+  backend::Array host_row();  ///< room for a row, used again if there is some
   void expect_raw(const graph::Weights& weights, std::size_t payloads);
   void prepare(const graph::Weights& weights, std::size_t payloads);
   void take(const transport::Arrival& arrival, const graph::Weights& weights,
@@ -87,9 +88,10 @@ class Courier {
   transport::Label label_;  ///< of the round that was sent last
   bool lends_rows_ = false;
   std::deque<InFlight> in_flight_;
-  std::vector<graph::Edge> edges_;          ///< from elsewhere: receivers, then senders ascending
-  std::vector<std::vector<bool>> arrived_;  ///< [payload][edge]
-  std::vector<std::vector<Slot>> slots_;    ///< [payload][sender]
+  std::vector<backend::Array> spare_copies_;  ///< of rounds that have been read
+  std::vector<graph::Edge> edges_;            ///< from elsewhere: receivers, then senders ascending
+  std::vector<std::vector<bool>> arrived_;    ///< [payload][edge]
+  std::vector<std::vector<Slot>> slots_;      ///< [payload][sender]
   algorithm::Remote remote_;
   double waited_ = 0;
 };

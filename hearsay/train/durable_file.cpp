@@ -1,9 +1,11 @@
 #include "hearsay/train/durable_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -24,6 +26,54 @@ namespace {
       fmt::format("[files] cannot {} {}: {}", what, path.string(), std::strerror(errno)));
 }
 
+void write_all(int descriptor, std::string_view bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// A descriptor, closed at the end.
+class Opened {
+ public:
+  explicit Opened(int descriptor) : descriptor_(descriptor) {}
+  ~Opened() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// Where a chain of symbolic links ends, also if nothing is there.
+std::filesystem::path end_of_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it
+  std::error_code error;
+  for (int link = 0; link < kMostLinks && std::filesystem::is_symlink(path, error); ++link) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  return path;
+}
+
+/// The standard stream that is this very file, or -1. To replace the file would take it away from
+/// the stream, and to open it anew would begin at its first byte.
+int stream_of(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat other {};
+    if (::fstat(stream, &other) == 0 && other.st_dev == file.st_dev &&
+        other.st_ino == file.st_ino) {
+      return stream;
+    }
+  }
+  return -1;
+}
+
 }  // namespace
 
 DurableFile::DurableFile(std::filesystem::path path, Writers writers)
@@ -40,14 +90,7 @@ DurableFile::~DurableFile() {
 }
 
 void DurableFile::write(const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor_, at, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", temporary_);
-    at += written;
-    size -= static_cast<std::size_t>(written);
-  }
+  write_all(descriptor_, {static_cast<const char*>(data), size}, temporary_);
 }
 
 void DurableFile::commit() {
@@ -79,6 +122,48 @@ bool write_new_file(const std::filesystem::path& path, std::string_view text,
   if (!linked && errno != EEXIST) fail("create", path);
   if (linked) sync_file(path.has_parent_path() ? path.parent_path() : ".");
   return linked;
+}
+
+void write_user_file(const std::filesystem::path& path, std::string_view text) {
+  struct stat before {};
+  const bool exists = ::stat(path.c_str(), &before) == 0;
+  if (!exists && errno != ENOENT) fail("write", path);
+  if (exists && S_ISDIR(before.st_mode)) {
+    errno = EISDIR;
+    fail("write", path);
+  }
+  if (const int stream = exists ? stream_of(before) : -1; stream >= 0) {
+    std::fflush(stream == STDOUT_FILENO ? stdout : stderr);
+    return write_all(stream, text, path);
+  }
+  if (exists && !S_ISREG(before.st_mode)) {
+    const Opened target(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (target.get() < 0) fail("open", path);
+    return write_all(target.get(), text, path);
+  }
+  const std::filesystem::path end = end_of_links(path);
+  std::string temporary = (end.parent_path() / ".hearsay-XXXXXX").string();
+  const Opened file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) {
+    // The directory takes no new file; a file in it that can be written is overwritten.
+    if (!exists) fail("create", end);
+    const Opened target(::open(end.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (target.get() < 0) fail("open", end);
+    return write_all(target.get(), text, end);
+  }
+  try {
+    write_all(file.get(), text, temporary);
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    const mode_t mode = exists ? before.st_mode & 07777u : 0666u & ~mask;
+    if (::fchmod(file.get(), mode) != 0) fail("set the permissions of", temporary);
+    if (::fsync(file.get()) != 0) fail("sync", temporary);
+    if (::rename(temporary.c_str(), end.c_str()) != 0) fail("create", end);
+  } catch (const RunFailed&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_file(end.has_parent_path() ? end.parent_path() : ".");
 }
 
 void sync_file(const std::filesystem::path& path) {

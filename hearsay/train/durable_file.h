@@ -38,6 +38,12 @@ class DurableFile {
 bool write_new_file(const std::filesystem::path& path, std::string_view text,
                     const std::function<void(const std::filesystem::path&)>& before = {});
 
+/// Write a file that a user named, and that may be anything: what is a regular file, or none yet,
+/// appears whole or not at all, with the permissions that it had; a symbolic link stays, and its
+/// target is written; pipes, devices and the standard streams (/dev/stdout) are written to as they
+/// are. Touches no other file of the user's. Throws RunFailed.
+void write_user_file(const std::filesystem::path& path, std::string_view text);
+
 /// Force what was written to a file onto the disk. Throws RunFailed.
 void sync_file(const std::filesystem::path& path);
 

@@ -89,8 +89,8 @@ void Runner::claim() {
     if (!write_new_file(out_ / "config.toml", text, lock)) throw directory_taken(out_);
   });
   const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
-  const bool seen =
-      appears(out_ / "config.toml") && std::ranges::equal(read_file(out_ / "config.toml"), written);
+  const bool seen = appears(out_ / "config.toml") &&
+                    read_file(out_ / "config.toml") == std::string(written.begin(), written.end());
   if (!crew().any(!seen)) return;
   crew().agree([&] {
     std::error_code error;
@@ -143,7 +143,7 @@ void Runner::after_round(double seconds) {
     if (asked_to_stop()) return stop();
     evaluate();
   }
-  if (is_saved(round)) save();
+  if (is_saved(round) && is_due(round)) save();
   observer_.progressed(*simulation_);
 }
 
@@ -164,6 +164,16 @@ bool Runner::is_saved(std::uint64_t round) const {
   return round % checkpoint_every_ == 0 || round == simulation_->total_rounds();
 }
 
+/// Whether to save after a round in which that may happen. Processes do as process 0 finds. Models
+/// of a few MB are always saved: on a busy disk that may take long, and is no more certain later.
+bool Runner::is_due(std::uint64_t round) const {
+  constexpr std::size_t kFew = 4 << 20;  // floats
+  if (config_.count("checkpoint") > 0 || round == simulation_->total_rounds()) return true;
+  if (simulation_->peers() * simulation_->layout().dim() < kFew) return true;
+  const bool due = crew().leads() && pace_.due(CheckpointPace::Clock::now());
+  return crew().alone() ? due : crew().any(due);
+}
+
 void Runner::evaluate() {
   last_ = simulation_->evaluate();
   if (!crew().leads()) return;
@@ -173,12 +183,14 @@ void Runner::evaluate() {
 }
 
 void Runner::save() {
+  const auto begin = CheckpointPace::Clock::now();
   simulation_->check_finite();  // so that the newest checkpoint is always one to go on from
   if (crew().leads()) {
     metrics_.sync();  // a checkpoint must not outlive the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
   checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
+  pace_.saved(begin, CheckpointPace::Clock::now());
 }
 
 /// What the last evaluation found, beside rounds, traffic and time until now.
@@ -209,17 +221,35 @@ void Runner::save_average() const {
   save_model("average", average, simulation_->objective().estimate_buffers(average));
 }
 
+/// Exports all peers' models, some at a time: one thread hashes while others write. Returns their
+/// SHA-256, as Simulation::models_sha256 does.
+std::string Runner::save_peers() const {
+  Sha256 sha;
+  const std::size_t at_once = simulation_->models_at_once();
+  for (std::size_t begin = 0; begin < simulation_->peers(); begin += at_once) {
+    const std::size_t count = std::min(at_once, simulation_->peers() - begin);
+    std::vector<SavedModel> models;
+    for (std::size_t i = 0; i < count; ++i) models.push_back(simulation_->fetch_model(begin + i));
+    if (!crew().leads()) continue;
+    simulation_->pool().run(1 + count, [&](std::size_t task) {
+      if (task > 0) {
+        const SavedModel& model = models[task - 1];
+        save_model(fmt::format("peer-{}", begin + task - 1), model.parameters, model.buffers);
+        return;
+      }
+      for (const SavedModel& model : models) {
+        sha.update(model.parameters.data(), model.parameters.size() * sizeof(float));
+      }
+    });
+  }
+  return sha.finish_hex();
+}
+
 void Runner::finish() {
   simulation_->settle();
   if (crew().leads()) fs::create_directories(out_ / "models");
   save_average();
-  Sha256 sha;
-  for (std::size_t i = 0; i < simulation_->peers(); ++i) {
-    const SavedModel peer = simulation_->fetch_model(i);
-    sha.update(peer.parameters.data(), peer.parameters.size() * sizeof(float));
-    if (crew().leads()) save_model(fmt::format("peer-{}", i), peer.parameters, peer.buffers);
-  }
-  const std::string text = summary(sha.finish_hex());
+  const std::string text = summary(save_peers());
   crew().agree([&] {
     if (!crew().leads()) return;
     DurableFile file(out_ / "summary.json");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hearsay/train/checkpoint.h"
+#include "hearsay/train/checkpoint_pace.h"
 #include "hearsay/train/metrics_file.h"
 #include "hearsay/train/run.h"
 #include "hearsay/train/run_lock.h"
@@ -50,6 +51,7 @@ class Runner {
  private:
   bool is_evaluated(std::uint64_t round) const;
   bool is_saved(std::uint64_t round) const;
+  bool is_due(std::uint64_t round) const;
   bool asked_to_stop() const;
   void evaluate();
   void save();
@@ -59,6 +61,7 @@ class Runner {
   void save_model(const std::string& name, std::span<const float> model,
                   std::span<const float> buffers) const;
   void save_average() const;
+  std::string save_peers() const;
   Metrics last() const { return last_.value_or(Metrics{}); }
   Crew& crew() const { return simulation_->crew(); }
 
@@ -68,6 +71,7 @@ class Runner {
   RunLock lock_;  ///< of process 0
   std::unique_ptr<Simulation> simulation_;
   CheckpointStore checkpoints_;
+  CheckpointPace pace_;
   MetricsFile metrics_;
   backend::StateList state_;
   std::uint64_t metrics_bytes_ = 0;

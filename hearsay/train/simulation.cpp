@@ -155,7 +155,8 @@ void Simulation::start(const std::string& init) {
   }
   std::vector<float> x(layout().dim());
   for (std::size_t i = 0; i < rows_; ++i) {
-    start_of(static_cast<std::uint32_t>(first_ + i), x);
+    const bool same = i > 0 && (!init_.empty() || objective_->starts_alike());
+    if (!same) start_of(static_cast<std::uint32_t>(first_ + i), x);
     kernels_.upload(x, algorithm_->initial(), i);
     if (!buffers.empty()) objective_->set_buffers(i, buffers);
   }

@@ -97,6 +97,9 @@ class Simulation {
   const graph::Facts& graph() const { return facts_; }
   const backend::Kernels& kernels() const { return kernels_; }
   backend::Kernels& kernels_for_state() { return kernels_; }  ///< to save and restore with
+  ThreadPool& pool() const { return machine_->pool(); }
+  /// How many models the host looks at side by side: one per thread, as far as 256 MB go.
+  std::size_t models_at_once() const;
   std::size_t threads() const { return machine_->pool().threads(); }
   std::size_t batch() const { return objective_->batch(); }
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
@@ -113,6 +116,7 @@ class Simulation {
   void meet_senders(std::uint64_t round);
   const graph::Weights& weights_of(std::uint64_t round);
   std::vector<PeerReport> gather(std::span<const PeerReport> own) const;
+  std::vector<double> distances_to(std::span<const float> center) const;
   void step();
   void emit();
   void gossip();

@@ -20,6 +20,12 @@ double distance(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
+std::size_t Simulation::models_at_once() const {
+  constexpr std::size_t kMostBytes = 256 << 20;
+  const std::size_t bytes = std::max<std::size_t>(1, layout().dim() * sizeof(float));
+  return std::clamp<std::size_t>(kMostBytes / bytes, 1, threads());
+}
+
 std::vector<float> Simulation::model(std::size_t peer) const {
   std::vector<float> copy(layout().dim());
   kernels_.download(algorithm_->point(), peer - first_, copy);
@@ -58,8 +64,11 @@ std::vector<float> Simulation::average_model() const {
   }
   std::vector<double> sum(mean.size());
   kernels_.sum_rows(algorithm_->point(), sum);
-  std::ranges::transform(sum, mean.begin(), [this](double of_all) {
-    return static_cast<float>(of_all / static_cast<double>(peers()));
+  constexpr std::size_t kPiece = 1 << 16;
+  pool().run((mean.size() + kPiece - 1) / kPiece, [&](std::size_t piece) {
+    for (std::size_t k = piece * kPiece; k < std::min(mean.size(), (piece + 1) * kPiece); ++k) {
+      mean[k] = static_cast<float>(sum[k] / static_cast<double>(peers()));
+    }
   });
   return mean;
 }
@@ -81,18 +90,31 @@ Traffic Simulation::traffic() const {
   return total_traffic(gather(own), accounts_->run_report().global_bytes);
 }
 
+/// Of this process's models, in parallel. What a device holds is copied for as many at a time.
+std::vector<double> Simulation::distances_to(std::span<const float> center) const {
+  std::vector<double> distances(rows_);
+  const std::size_t at_once = models_at_once();
+  for (std::size_t begin = 0; begin < rows_; begin += at_once) {
+    const std::size_t count = std::min(at_once, rows_ - begin);
+    const HostRows models(kernels_, {algorithm_->point().row(begin).data(), count, layout().dim()});
+    pool().run(count,
+               [&](std::size_t i) { distances[begin + i] = distance(models.row(i), center); });
+  }
+  return distances;
+}
+
 Metrics Simulation::evaluate() {
   check_finite();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const std::vector<float> average = average_model();
   const std::vector<engine::Score> scores = objective_->scores(algorithm_->point());
+  const std::vector<double> distances = distances_to(average);
   const std::span<const double> push_sum = algorithm_->push_sum();
   std::vector<PeerReport> own;
   for (std::size_t i = 0; i < rows_; ++i) {
     PeerReport& report = own.emplace_back(accounts_->report(i));
     report.score = scores[i];
-    const HostRows model(kernels_, {algorithm_->point().row(i).data(), 1, layout().dim()});
-    report.divergence = distance(model.floats(), average);
+    report.divergence = distances[i];
     if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
   RunReport run = accounts_->run_report();

@@ -10,6 +10,7 @@
 
 #include "hearsay/backend/device.h"
 #include "hearsay/core/registry.h"
+#include "hearsay/core/utf8.h"
 #include "hearsay/core/version.h"
 #include "hearsay/model/network.h"
 #include "hearsay/train/metric_list.h"
@@ -126,8 +127,9 @@ std::string summarize(const Simulation& simulation, const Config& config, const 
   if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
   }
-  if (const auto names = simulation.objective().class_names(); !names.empty()) {
-    s["class_names"] = names;
+  // From files, in any encoding.
+  for (const std::string& name : simulation.objective().class_names()) {
+    s["class_names"].push_back(escape_non_utf8(name));
   }
   s["metrics"] = nlohmann::ordered_json::parse(describe(simulation.objective().metrics()));
   s["seed"] = config.count("seed");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/utf8.h"
 #include "hearsay/train/durable_file.h"
 #include "hearsay/train/json_file.h"
 
@@ -136,7 +137,7 @@ void write_sweep_record(const fs::path& file, const Sweep& sweep, const SweepRun
     }
     one["printed"] = Written::object();
     for (const auto& [figure, value] : row.printed) one["printed"][figure] = value;
-    one["missing"] = row.missing;
+    one["missing"] = escape_non_utf8(row.missing);  // may name a path
     json["rows"].push_back(std::move(one));
   }
   for (const Difference& one : sweep.differences) json["differences"].push_back(to_json(one));

@@ -278,6 +278,77 @@ TEST_P(KernelTest, MixingReadsRowsBeforeItOverwritesThem) {
   });
 }
 
+/// A ring with weights that floats cannot hold exactly; what goes out comes in.
+struct Ring {
+  std::vector<std::uint32_t> begin{0}, source;
+  std::vector<float> weight;
+  std::vector<double> debit;
+
+  explicit Ring(std::size_t rows) : debit(rows, 2 * static_cast<double>(1.0f / 3)) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j : {(i + 1) % rows, (i + rows - 1) % rows}) {
+        source.push_back(static_cast<std::uint32_t>(j));
+        weight.push_back(1.0f / 3);
+      }
+      begin.push_back(static_cast<std::uint32_t>(source.size()));
+    }
+  }
+  Mixing mixing() const { return {begin, source, weight, debit}; }
+};
+
+TEST_P(KernelTest, CompensatedMixingFollowsItsFormula) {
+  std::vector<float> small = random_floats(3);
+  for (float& value : small) value *= 1e-8f;
+  Array x = random_block(1), low = block_of(small);
+  const Array sent = random_block(2), far = random_block(4);
+  const auto xs = values(x), qs = values(sent), fs = values(far);
+  const Neighbourhood near(rows());
+  std::vector<VectorView> q;
+  for (std::size_t i = 0; i < rows(); ++i) q.push_back({sent.row(i).data()});
+  q.push_back({far.row(0).data()});
+  q.push_back({far.row(rows() - 1).data()});
+  kernels_->mix_compensated(near.mixing(), q, 0.7f, x, low);
+  expect_each(x, [&](std::size_t i, std::size_t k) {
+    double sum = static_cast<double>(0.7f) * xs[k] - near.debit[i] * qs[k];
+    for (std::uint32_t e = near.begin[i]; e < near.begin[i + 1]; ++e) {
+      const std::size_t j = near.source[e], column = k % dim();
+      const double value = j < rows()    ? qs[j * dim() + column]
+                           : j == rows() ? fs[column]
+                                         : fs[(rows() - 1) * dim() + column];
+      sum += static_cast<double>(near.weight[e]) * value;
+    }
+    return sum;
+  });
+  const auto high = values(x), rest = values(low);
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    ASSERT_EQ(high[k] + rest[k], high[k]) << "low is what x cannot hold, at " << k;
+  }
+}
+
+/// What plain mixing loses in one round stays in methods that integrate x.
+TEST_P(KernelTest, CompensatedMixingConservesTheSumFarBeyondFloats) {
+  Array x = random_block(1), low = kernels_->allocate(rows(), dim());
+  std::vector<Array> sent;
+  for (std::uint32_t k = 0; k < 5; ++k) sent.push_back(random_block(10 + k));
+  const Ring ring(rows());
+  const auto mass = [&] {
+    std::vector<double> sums(dim()), rest(dim());
+    kernels_->sum_rows(x, sums);
+    kernels_->sum_rows(low, rest);
+    for (std::size_t k = 0; k < dim(); ++k) sums[k] += rest[k];
+    return sums;
+  };
+  const std::vector<double> before = mass();
+  for (int round = 0; round < 30; ++round) {
+    std::vector<VectorView> q;
+    for (std::size_t i = 0; i < rows(); ++i) q.push_back({sent[round % 5].row(i).data()});
+    kernels_->mix_compensated(ring.mixing(), q, 1.0f, x, low);
+  }
+  const std::vector<double> after = mass();
+  const double rounding = 1e-12 * static_cast<double>(rows());
+  for (std::size_t k = 0; k < dim(); ++k) ASSERT_NEAR(after[k], before[k], rounding) << k;
+}
+
 TEST_P(KernelTest, SparseMixingEqualsDenseMixing) {
   const std::size_t vectors = rows() + 2;
   Random random(3, Purpose::kTest);
@@ -366,6 +437,14 @@ TEST_P(KernelTest, ResultsAreTheSameBitByBit) {
   const Neighbourhood near(rows());
   using Views = std::vector<VectorView>;
   both([&](Kernels& k, Array& a, Views& q) { k.mix(near.mixing(), q, a); });
+  const Array sent = random_block(4);
+  Views of_sent;
+  for (std::size_t i = 0; i < rows() + 2; ++i) of_sent.push_back({sent.row(i % rows()).data()});
+  Array low[] = {kernels_->allocate(rows(), dim()), kernels_->allocate(rows(), dim())};
+  both([&, turn = 0](Kernels& k, Array& a, Views&) mutable {
+    k.mix_compensated(near.mixing(), of_sent, 0.9f, a, low[turn++]);
+  });
+  EXPECT_EQ(values(low[0]), values(low[1]));
   both([&](Kernels& k, Array& a, Views&) { k.mean_rows(a); });
   const Array addend = random_block(2);
   both([&](Kernels& k, Array& a, Views&) { k.axpby(0.3f, addend, -0.7f, a); });
@@ -385,20 +464,10 @@ TEST_P(KernelTest, MixingLeavesPeersThatAgreeToTheBit) {
   std::vector<float> before = random_floats(1);
   for (std::size_t k = dim(); k < before.size(); ++k) before[k] = before[k - dim()];
   Array x = block_of(before);
-  // A ring with weights that floats cannot hold exactly; what goes out comes in.
-  std::vector<std::uint32_t> begin{0}, source;
-  std::vector<float> weight;
-  for (std::size_t i = 0; i < rows(); ++i) {
-    for (std::size_t j : {(i + 1) % rows(), (i + rows() - 1) % rows()}) {
-      source.push_back(static_cast<std::uint32_t>(j));
-      weight.push_back(1.0f / 3);
-    }
-    begin.push_back(static_cast<std::uint32_t>(source.size()));
-  }
-  const std::vector<double> debit(rows(), 2 * static_cast<double>(1.0f / 3));
+  const Ring ring(rows());
   std::vector<VectorView> q;
   for (std::size_t i = 0; i < rows(); ++i) q.push_back({x.row(i).data()});
-  kernels_->mix({begin, source, weight, debit}, q, x);
+  kernels_->mix(ring.mixing(), q, x);
   EXPECT_EQ(values(x), before);
 }
 

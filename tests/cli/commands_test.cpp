@@ -66,6 +66,14 @@ TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
                     "default: 32", "default: cpu"});
 }
 
+/// Spectral figures are those of the product, but for the smallest eigenvalue: (1 + 2 cos pi) / 3
+/// of a ring of six, and 0 of a star.
+TEST_F(Commands, GraphSaysOfWhichMatrixItTellsTheSmallestEigenvalue) {
+  expect_all(output({"graph", "ring", "-n", "6"}), {"  smallest eigenvalue          -0.333333\n"});
+  expect_all(output({"graph", "cycle:ring+star", "-n", "6"}),
+             {"  smallest of any W            -0.333333\n"});
+}
+
 TEST_F(Commands, TrainComparesIfAskedTo) {
   const std::string said = output(
       {"train", "--data", "least-squares", "--rounds", "30", "--compare", "yes", "--out", "run"});

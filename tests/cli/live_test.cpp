@@ -118,6 +118,15 @@ TEST_F(Live, ARunIsSeenWhileItGoesOn) {
   viewer().receive("event: line\ndata: {\"round\":600,");
 }
 
+TEST_F(Live, ARunsNameNeedNotBeAscii) {
+  const std::string out = "\u00e9t\u00e9";
+  ASSERT_EQ(hearsay(run_of("20", out, {}), scratch_.path()).status, 0);
+  start({"watch", out}, "out");
+  const auto page = ask(port_, "/");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_TRUE(holds(page.body, out));
+}
+
 TEST_F(Live, ViewersHaveAMomentForTheFinalPage) {
   start_held("4000", "run");
   Client client = viewer();

@@ -43,6 +43,18 @@ TEST(UnderMpirun, TheProgramTrainsAsAlone) {
   EXPECT_EQ(count(together.out, "run directory: together"), 1u) << together.out;
 }
 
+TEST(UnderMpirun, NamesNeedNotBeAscii) {
+  const train::Scratch scratch;
+  fs::create_directories(scratch / "Donn\u00e9es");
+  train::write_text(scratch / "Donn\u00e9es/t.csv", "a,label,b\n1,x,2\n3,y,4\n5,x,6\n7,y,9\n");
+  const Result result = hearsay(
+      {"train", "--data", "csv:Donn\u00e9es/t.csv,test=0.5", "--peers", "2", "--graph", "ring",
+       "--partition", "iid", "--batch", "1", "--rounds", "2", "--out", "Donn\u00e9es/out"},
+      scratch.path(), mpirun(2));
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(fs::exists(scratch / "Donn\u00e9es/out/summary.json"));
+}
+
 TEST(UnderMpirun, RunsFollowEachOther) {
   const train::Scratch scratch;
   const Words quick = {"train", "--data", "digits", "--model", "logistic", "--rounds", "4"};

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compress/vectors.h"
@@ -54,6 +55,30 @@ TEST(WireFormat, OfTheOtherOperatorsIsWhatTheDocumentSays) {
                                                       0x00, 0x80, 0x3e, 0x00, 0x00, 0x00, 0x40}));
   EXPECT_EQ(body("identity", {1, -2}, Layout(2)),
             (Bytes{0x00, 0x00, 0x80, 0x3f, 0x00, 0x00, 0x00, 0xc0}));
+}
+
+/// Decoded by what the document says, and nothing else.
+TEST(WireFormat, OfLevelsHasTheValuesThatTheDocumentSays) {
+  Layout layout;
+  layout.add("weight", {2, 4});
+  layout.add("bias", {2});
+  const std::vector<float> x{0.5f, -3, 0.25f, 0, 1.5f, -0.5f, 2, 0.125f, -1, 0.75f};
+  const int levels[] = {0, -2, 0, 0, 1, -1, 1, 0, -3, 1};  // as the document reads its example
+  for (const bool unbiased : {false, true}) {
+    const std::string spec = unbiased ? "qsgd:bits=2,unbiased=1" : "qsgd:bits=2";
+    const Bytes wire = body(spec.c_str(), x, layout);
+    ByteReader norms(wire, "norms"), in(wire, "vector");
+    Decoded q;
+    make_compressor(spec)->decode(in, layout, q);
+    for (const Segment& segment : layout.segments()) {
+      const double norm = norms.read<float>(), s = 3, m = static_cast<double>(segment.size);
+      const double tau = unbiased ? 1 : 1 + std::min(m / (s * s), std::sqrt(m) / s);
+      const auto step = static_cast<float>(norm / (s * tau));
+      for (std::size_t i = segment.offset; i < segment.offset + segment.size; ++i) {
+        EXPECT_EQ(q.dense[i], static_cast<float>(levels[i]) * step) << spec << " " << i;
+      }
+    }
+  }
 }
 
 TEST(WireSize, OfATopThousandthInHalvesIsAtMost3Point6BytesAnEntry) {

@@ -22,6 +22,17 @@ TEST(Random, WordsAreTheSameInAnyOrder) {
   for (std::uint64_t i = 0; i < 50; ++i) EXPECT_EQ(stream.next(), other.word(i));
 }
 
+TEST(Random, DrawsGoOnFromAnyWord) {
+  for (const std::uint64_t index : {0, 1, 2, 3, 4, 5, 1000, 1003}) {
+    Random read(7, Purpose::kTest), sought(7, Purpose::kTest);
+    for (std::uint64_t k = 0; k < index; ++k) read.next();
+    sought.next();
+    sought.seek(index);
+    EXPECT_EQ(sought.normal(), read.normal()) << index;
+    EXPECT_EQ(sought.next(), read.next()) << index;
+  }
+}
+
 TEST(Random, StreamsOfDifferentKeysDiffer) {
   std::set<std::uint32_t> first;
   for (std::uint64_t seed : {0, 1}) {

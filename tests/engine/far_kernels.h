@@ -24,6 +24,7 @@ class FarKernels : public backend::Kernels {
     auto array = std::make_shared<backend::Array>(near_->allocate(rows, dim));
     return {moved(array->block().data, far_), rows, dim, [array](float*) {}};
   }
+  backend::Array allocate_host(std::size_t floats) override { return near_->allocate_host(floats); }
   void synchronize() override { near_->synchronize(); }
   void download(backend::ConstBlock from, std::size_t row, std::span<float> to) override {
     near_->download(near(from), row, to);
@@ -70,6 +71,10 @@ class FarKernels : public backend::Kernels {
   void mix_rows(const backend::Mixing& mixing, std::span<const backend::VectorView> q,
                 backend::Block x) override {
     near_->mix(mixing, near(q), near(x));
+  }
+  void mix_rows_compensated(const backend::Mixing& mixing, std::span<const backend::VectorView> q,
+                            float keep, backend::Block x, backend::Block low) override {
+    near_->mix_compensated(mixing, near(q), keep, near(x), near(low));
   }
 
  private:

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "hearsay/core/random.h"
+#include "hearsay/core/thread_pool.h"
 
 namespace hearsay::model {
 namespace {
@@ -65,6 +69,35 @@ TEST(Network, LaysOutParametersInOrderAndShapedAsPyTorchs) {
   std::vector<float> buffers(16, -1);
   net.initialize_buffers(buffers);
   for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(buffers[i], i < 8 ? 0 : 1);
+}
+
+/// Every tensor is one stream of draws, however many threads draw them.
+TEST(Network, StartsWithTheSameBitsOnAnyNumberOfThreads) {
+  Network net({16, 5, 5});
+  Value x = net.add("normal", Conv2d{.out = 64, .kernel = 5, .padding = 2, .start = Start::kFanOut},
+                    {net.input()});
+  x = net.add("flat", Flatten{}, {x});
+  net.add("uniform", Linear{.out = 21}, {x});
+  std::vector<float> drawn;
+  for (std::uint32_t i = 0; i < net.layout().segments().size(); ++i) {
+    const Segment& segment = net.layout().segments()[i];
+    Random random(3, Purpose::kInit, 0, i);
+    const double bound = 1 / std::sqrt(64.0 * 25), deviation = std::sqrt(2.0 / (64 * 25));
+    for (std::size_t k = 0; k < segment.size; ++k) {
+      const bool zero = segment.name == "normal.bias";
+      const double value = zero                               ? 0
+                           : segment.name.starts_with("norm") ? deviation * random.normal()
+                                                              : bound * (2 * random.uniform() - 1);
+      drawn.push_back(static_cast<float>(value));
+    }
+  }
+  ASSERT_GT(drawn.size(), 3u << 14) << "several pieces";
+  for (const std::size_t threads : {0, 1, 3}) {
+    std::vector<float> start(net.layout().dim());
+    ThreadPool pool(std::max<std::size_t>(threads, 1));
+    net.initialize(3, start, threads == 0 ? nullptr : &pool);
+    EXPECT_EQ(start, drawn) << threads;
+  }
 }
 
 TEST(Network, StartsWithTheStatedDistributions) {

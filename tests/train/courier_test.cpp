@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "engine/far_kernels.h"
 #include "hearsay/compress/message.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/thread_pool.h"
@@ -110,6 +111,47 @@ TEST_F(CourierTest, SendsAVectorToAProcessOnce) {
               std::vector<float>(x_.row(header.sender).begin(), x_.row(header.sender).end()));
   }
   EXPECT_EQ(bodies, 2u);
+}
+
+/// Counts what is allocated for copies of rows that the host must not touch.
+class CountingKernels : public engine::FarKernels {
+ public:
+  using FarKernels::FarKernels;
+  backend::Array allocate_host(std::size_t floats) override {
+    ++allocated;
+    return FarKernels::allocate_host(floats);
+  }
+  std::size_t allocated = 0;
+};
+
+TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
+  CountingKernels far(pool_);
+  const backend::Array x = far.allocate(2, kDim);
+  Courier courier({.crew = crew_,
+                   .placement = placement_,
+                   .compressor = *compressor_,
+                   .layout = layout_,
+                   .kernels = far});
+  for (std::uint32_t round = 0; round < 20; ++round) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::vector<float> row(kDim, static_cast<float>(10 * round + i));
+      far.upload(row, x, i);
+    }
+    algorithm::Outbox outbox;
+    outbox.send_all(x);
+    courier.send(weights_, outbox, {}, round);
+    for (int k = 0; k < 4; ++k) {  // two senders, two receivers
+      const auto arrival = there_->receive({Lane::kGossip, round}, std::chrono::seconds(10));
+      ASSERT_TRUE(arrival);
+      ByteReader head(arrival->head, "head");
+      const compress::MessageHeader header = compress::read_header(head);
+      if (arrival->body.empty()) continue;
+      std::vector<float> floats(kDim);
+      ByteReader(arrival->body, "body").read(std::span(floats));
+      EXPECT_EQ(floats, std::vector<float>(kDim, static_cast<float>(10 * round + header.sender)));
+    }
+  }
+  EXPECT_EQ(far.allocated, 6u) << "two rows in each of the three rounds that may be under way";
 }
 
 TEST_F(CourierTest, HandsOverWhatCame) {

@@ -137,11 +137,34 @@ class CpuKernels : public Kernels {
     if (q.front().dense == nullptr) {
       mix_sparse(mixing, q, x);
     } else {
-      mix_dense(mixing, q, x);
+      mix_dense(mixing, q, x, [&](const MixedRow& row) {
+        cpu::mix_row(row.c, row.own, row.weight, row.q, row.count, x.row(row.i).data() + row.begin,
+                     row.n);
+      });
     }
   }
 
+  void mix_rows_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep,
+                            Block x, Block low) override {
+    if (q.empty()) return;
+    mix_dense(mixing, q, x, [&](const MixedRow& row) {
+      cpu::mix_row_compensated(row.c, row.own, row.weight, row.q, row.count, keep,
+                               x.row(row.i).data() + row.begin, low.row(row.i).data() + row.begin,
+                               row.n);
+    });
+  }
+
  private:
+  /// What is added to columns [begin, begin + n) of row i, in the names of cpu::mix_row.
+  struct MixedRow {
+    std::size_t i, begin, n;
+    const float* c;
+    const float* own;
+    const float* weight;
+    const float* const* q;
+    std::size_t count;
+  };
+
   /// body(first, count) over pieces of [0, size): the floats of a block, or the columns of its
   /// rows.
   template <class Body>
@@ -187,7 +210,9 @@ class CpuKernels : public Kernels {
 
   /// Tile by tile over the columns, all rows of a tile at once: sources that are rows of x are
   /// copied out first, so x is read once and written once, and mixing needs no second n x d block.
-  void mix_dense(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+  /// add(MixedRow) for every row of a tile.
+  template <class Add>
+  void mix_dense(const Mixing& mixing, std::span<const VectorView> q, Block x, const Add& add) {
     if (x.dim == 0) return;
     const std::size_t tile =
         std::clamp<std::size_t>(kTileFloats / std::max<std::size_t>(x.rows, 1) / 16 * 16, 64, 4096);
@@ -216,8 +241,8 @@ class CpuKernels : public Kernels {
           terms.push_back(source[mixing.source[e]]);
         }
         const Split c(surplus);
-        cpu::mix_row(c.part, source[i], mixing.weight.data() + first, terms.data(), count,
-                     x.row(i).data() + begin, n);
+        add(MixedRow{i, begin, n, c.part, source[i], mixing.weight.data() + first, terms.data(),
+                     count});
       }
     });
   }

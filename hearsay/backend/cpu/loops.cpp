@@ -96,6 +96,35 @@ void mix_row(const float c[2], const float* own, const float* weight, const floa
   });
 }
 
+void mix_row_compensated(const float c[2], const float* own, const float* weight,
+                         const float* const* q, std::size_t count, float keep, float* x, float* low,
+                         std::size_t n) {
+  for_each_vector(n, [=](auto d, std::size_t i) {
+    const auto self = hn::LoadU(d, own + i), before = hn::LoadU(d, x + i);
+    const auto kept = hn::Set(d, keep);
+    // A rounded product. The compiler may fuse Mul with an Add that follows, and TwoSum is exact
+    // for floats only; a MulAdd stays as it is.
+    const auto product = [&](auto a, auto b) { return hn::MulAdd(a, b, hn::Zero(d)); };
+    auto sum = product(kept, before);
+    auto error = hn::MulAdd(kept, hn::LoadU(d, low + i), hn::MulSub(kept, before, sum));
+    const auto add = [&](auto term) {
+      const auto next = hn::Add(sum, term);
+      const auto added = hn::Sub(next, sum);
+      const auto lost = hn::Add(hn::Sub(sum, hn::Sub(next, added)), hn::Sub(term, added));
+      error = hn::Add(error, lost);
+      sum = next;
+    };
+    add(product(hn::Set(d, c[0]), self));
+    error = hn::MulAdd(hn::Set(d, c[1]), self, error);
+    for (std::size_t k = 0; k < count; ++k) {
+      add(product(hn::Set(d, weight[k]), hn::Sub(hn::LoadU(d, q[k] + i), self)));
+    }
+    const auto high = hn::Add(sum, error), added = hn::Sub(high, sum);
+    hn::StoreU(high, d, x + i);
+    hn::StoreU(hn::Add(hn::Sub(sum, hn::Sub(high, added)), hn::Sub(error, added)), d, low + i);
+  });
+}
+
 void add_to_double(const float* x, double* sum, std::size_t n) {
   const hn::ScalableTag<double> dd;
   const hn::Rebind<float, decltype(dd)> df;
@@ -155,6 +184,7 @@ HWY_EXPORT(relu);
 HWY_EXPORT(relu_backward);
 HWY_EXPORT(adam);
 HWY_EXPORT(mix_row);
+HWY_EXPORT(mix_row_compensated);
 HWY_EXPORT(magnitude);
 HWY_EXPORT(add_to_double);
 HWY_EXPORT(squared_norm);
@@ -184,6 +214,11 @@ void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float
 void mix_row(const float c[2], const float* own, const float* weight, const float* const* q,
              std::size_t count, float* x, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(mix_row)(c, own, weight, q, count, x, n);
+}
+void mix_row_compensated(const float c[2], const float* own, const float* weight,
+                         const float* const* q, std::size_t count, float keep, float* x, float* low,
+                         std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(mix_row_compensated)(c, own, weight, q, count, keep, x, low, n);
 }
 double magnitude(const float* x, std::size_t n) { return HWY_DYNAMIC_DISPATCH(magnitude)(x, n); }
 void add_to_double(const float* x, double* sum, std::size_t n) {

@@ -28,6 +28,13 @@ void adam(float b1, float b2, float epsilon, float c1, float c2, float* m, float
 void mix_row(const float c[2], const float* own, const float* weight, const float* const* q,
              std::size_t count, float* x, std::size_t n);
 
+/// x + low = keep (x + low) + c own + sum over k of weight[k] (q[k] - own): as mix_row, but every
+/// term, rounded to a float, is added to x with its rounding error (TwoSum of Knuth), and the
+/// errors go to low. No q[k] and no own is x or low.
+void mix_row_compensated(const float c[2], const float* own, const float* weight,
+                         const float* const* q, std::size_t count, float keep, float* x, float* low,
+                         std::size_t n);
+
 /// sum += x, in double.
 void add_to_double(const float* x, double* sum, std::size_t n);
 

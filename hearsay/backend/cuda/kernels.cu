@@ -82,6 +82,14 @@ class CudaKernels final : public Kernels {
     });
   }
 
+  Array allocate_host(std::size_t floats) override {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, std::max<std::size_t>(floats, 1) * sizeof(float),
+                        cudaHostAllocDefault),
+          "allocating pinned memory");
+    return Array(static_cast<float*>(memory), 1, floats, [](float* data) { cudaFreeHost(data); });
+  }
+
   void submit() override { tape().submit(); }
 
   /// There are fewer lanes than there may be runs: those that share one come one after the other.
@@ -201,6 +209,18 @@ class CudaKernels final : public Kernels {
     }
   }
 
+  void mix_rows_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep,
+                            Block x, Block low) override {
+    if (q.empty() || x.size() == 0) return;
+    const DenseMixing m = dense_mixing(mixing, q, x);
+    const unsigned width = mix_columns(x.rows);
+    tape().launch(mix_dense_compensated, blocks_for(x.dim, width),
+                  dim3(width, mix_height(x.rows, width)), 0,
+                  tape().put(std::span<const Share>(m.own)), tape().put(mixing.begin),
+                  tape().put_list(std::span<const Share>(m.edges)), tape().put(keep), x.data,
+                  low.data, x.rows, x.dim);
+  }
+
  private:
   Tape& tape() { return context_->tape; }
 
@@ -256,32 +276,45 @@ class CudaKernels final : public Kernels {
     check(cudaStreamSynchronize(tape().stream()), "running on the device");
   }
 
-  void mix_dense_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
-    bool in_place = false;
+  /// Who adds what, for the kernels that mix dense vectors.
+  struct DenseMixing {
+    bool in_place = false;  ///< some sources are rows of x
+    std::vector<Share> own, edges;
+  };
+  static DenseMixing dense_mixing(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+    DenseMixing result;
     std::vector<Source> sources;
     sources.reserve(q.size());
     for (const VectorView& v : q) {
       const bool of_x = v.dense >= x.data && v.dense < x.data + x.size();
       sources.push_back(
           {v.dense, of_x ? (v.dense - x.data) / static_cast<std::int64_t>(x.dim) : -1});
-      in_place = in_place || of_x;
+      result.in_place = result.in_place || of_x;
     }
-    std::vector<Share> own, edges;
     for (std::size_t i = 0; i < x.rows; ++i) {
       double surplus = -mixing.debit[i];
       for (std::uint32_t e = mixing.begin[i]; e < mixing.begin[i + 1]; ++e) {
         surplus += static_cast<double>(mixing.weight[e]);
-        edges.push_back({sources[mixing.source[e]], {mixing.weight[e], 0}});
+        result.edges.push_back({sources[mixing.source[e]], {mixing.weight[e], 0}});
       }
-      own.push_back(share(sources[i], surplus));
+      result.own.push_back(share(sources[i], surplus));
     }
+    return result;
+  }
+
+  static unsigned mix_height(std::size_t rows, unsigned width) {
+    return static_cast<unsigned>(
+        std::clamp<std::size_t>(std::bit_floor(rows), 1, 2 * kThreads / width));
+  }
+
+  void mix_dense_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
+    const DenseMixing m = dense_mixing(mixing, q, x);
     const unsigned width = mix_columns(x.rows);
-    const unsigned height = static_cast<unsigned>(
-        std::clamp<std::size_t>(std::bit_floor(x.rows), 1, 2 * kThreads / width));
-    const std::size_t shared = in_place ? x.rows * width * sizeof(float) : 0;
-    tape().launch(mix_dense, blocks_for(x.dim, width), dim3(width, height), shared,
-                  tape().put(std::span<const Share>(own)), tape().put(mixing.begin),
-                  tape().put_list(std::span<const Share>(edges)), in_place, x.data, x.rows, x.dim);
+    const std::size_t shared = m.in_place ? x.rows * width * sizeof(float) : 0;
+    tape().launch(mix_dense, blocks_for(x.dim, width), dim3(width, mix_height(x.rows, width)),
+                  shared, tape().put(std::span<const Share>(m.own)), tape().put(mixing.begin),
+                  tape().put_list(std::span<const Share>(m.edges)), m.in_place, x.data, x.rows,
+                  x.dim);
   }
 
   void mix_sparse_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {

@@ -8,7 +8,7 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/view.cuh"
 
-/// Kernels::accumulate and the two forms of Kernels::mix.
+/// Kernels::accumulate, the two forms of Kernels::mix, and Kernels::mix_compensated.
 namespace hearsay::backend::cuda {
 
 /// y_i += a q_i, row i = blockIdx.y. The indices of a vector differ, so its entries do not meet.
@@ -69,6 +69,44 @@ __global__ void mix_dense(const Share* own, const std::uint32_t* begin, const Sh
       sum = __fmaf_rn(edge.weight[0], __fsub_rn(read(edge.source), self), sum);
     }
     x[i * dim + column] = __fadd_rn(x[i * dim + column], sum);
+  }
+}
+
+/// x + low += term, as one number in two floats: TwoSum of Knuth.
+__device__ inline void add_compensated(float term, float& x, float& low) {
+  const float next = __fadd_rn(x, term);
+  const float added = __fsub_rn(next, x);
+  low = __fadd_rn(low, __fadd_rn(__fsub_rn(x, __fsub_rn(next, added)), __fsub_rn(term, added)));
+  x = next;
+}
+
+/// Kernels::mix_compensated: own, begin and edges as for mix_dense, a block of blockDim.x columns
+/// of all rows, a thread for a column and every blockDim.y-th row. No source is a row of x, so
+/// there is nothing to copy. Bound by memory: x and low are read and written once, sources read
+/// once for each edge, mostly from the cache.
+__global__ void mix_dense_compensated(const Share* own, const std::uint32_t* begin,
+                                      const Share* const* edges, const float* keep, float* x,
+                                      float* low, std::size_t rows, std::size_t dim) {
+  backend::cuda::begin_launch();
+  const std::size_t column = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (column >= dim) return;
+  for (std::size_t i = threadIdx.y; i < rows; i += blockDim.y) {
+    const Share mine = own[i];
+    const float self = mine.source.data[column];
+    const float before = x[i * dim + column];
+    float sum = __fmul_rn(*keep, before);
+    float error = __fmaf_rn(*keep, low[i * dim + column], __fmaf_rn(*keep, before, -sum));
+    add_compensated(__fmul_rn(mine.weight[0], self), sum, error);
+    error = __fmaf_rn(mine.weight[1], self, error);
+    for (std::uint32_t e = begin[i]; e < begin[i + 1]; ++e) {
+      const Share edge = (*edges)[e];
+      const float difference = __fsub_rn(edge.source.data[column], self);
+      add_compensated(__fmul_rn(edge.weight[0], difference), sum, error);
+    }
+    const float high = __fadd_rn(sum, error), added = __fsub_rn(high, sum);
+    x[i * dim + column] = high;
+    low[i * dim + column] =
+        __fadd_rn(__fsub_rn(sum, __fsub_rn(high, added)), __fsub_rn(error, added));
   }
 }
 

@@ -61,6 +61,7 @@ class CudaClassifier final : public Objective {
         rows_(context.rows),
         seed_(context.seed),
         batch_(context.batch),
+        pool_(context.pool),
         train_(dataset_, dataset_.train),
         test_(dataset_, dataset_.test),
         validation_(dataset_, dataset_.validation),
@@ -93,8 +94,9 @@ class CudaClassifier final : public Objective {
   std::size_t batch() const override { return batch_; }
 
   void initial_model(std::uint32_t /*peer*/, std::span<float> x) const override {
-    network_.initialize(seed_, x);
+    network_.initialize(seed_, x, &pool_);
   }
+  bool starts_alike() const override { return true; }
 
   void gradients(std::uint32_t round, ConstBlock at, Block out, std::span<double> losses) override {
     const GradientRequest request{this, round, at, out, losses};
@@ -284,6 +286,7 @@ class CudaClassifier final : public Objective {
   std::size_t first_, rows_;
   std::uint64_t seed_;
   std::size_t batch_;
+  ThreadPool& pool_;
   ImageReader train_, test_, validation_;
   BatchReader reader_;
   backend::Array buffers_;

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hearsay {
+
+/// Whether a text is valid UTF-8, as JSON and TOML files must be.
+bool is_utf8(std::string_view text);
+
+/// The text with every byte that is not part of valid UTF-8 as \xNN: for names that come from
+/// files in other encodings, and are written to JSON.
+std::string escape_non_utf8(std::string_view text);
+
+}  // namespace hearsay
