@@ -16,8 +16,8 @@
 #include <ctime>
 #include <functional>
 
+#include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
-#include "hearsay/compress/message.h"
 
 namespace hearsay::compress {
 namespace {

@@ -33,8 +33,8 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/gossip/machine.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/machine.h"
 #include "hearsay/train/simulation.h"
 
 namespace {
@@ -109,7 +109,7 @@ train::Config config_for(const Row& row, const std::string& device, const std::s
 class World {
  public:
   World(const Row& row, const std::string& device, const std::string& algorithm)
-      : machine_(std::make_shared<train::Machine>(config_for(row, device, algorithm, 1))) {
+      : machine_(std::make_shared<gossip::Machine>(config_for(row, device, algorithm, 1))) {
     for (std::size_t k = 0; k < row.runs; ++k) {
       const train::Config config = config_for(row, device, algorithm, k + 1);
       runs_.push_back(std::make_unique<train::Simulation>(config, machine_));
@@ -150,7 +150,7 @@ class World {
     machine_->end_round();
   }
 
-  std::shared_ptr<train::Machine> machine_;  ///< shared with the runs
+  std::shared_ptr<gossip::Machine> machine_;  ///< shared with the runs
   std::vector<std::unique_ptr<train::Simulation>> runs_;
 };
 

@@ -28,10 +28,10 @@
 
 #include "benchmarks/processes.h"
 #include "hearsay/backend/device.h"
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
 #include "hearsay/core/thread_pool.h"
+#include "hearsay/gossip/courier.h"
 #include "hearsay/graph/schedule.h"
-#include "hearsay/train/courier.h"
 
 namespace hearsay::benchmarks {
 namespace {
@@ -49,7 +49,7 @@ struct Options {
 
 /// What all rows work with.
 struct Place {
-  Place(train::Crew& the_crew, std::size_t floats)
+  Place(gossip::Crew& the_crew, std::size_t floats)
       : crew(the_crew),
         layout(floats),
         pool(1),
@@ -59,7 +59,7 @@ struct Place {
     for (float& entry : model.row(0)) entry = static_cast<float>(random.normal());
   }
 
-  train::Crew& crew;
+  gossip::Crew& crew;
   const transport::Placement placement{crew.processes(), crew.processes()};
   const Layout layout;
   ThreadPool pool;
@@ -181,7 +181,7 @@ class Gossip : public Row {
   const std::string graph_;
   std::unique_ptr<graph::Schedule> schedule_;
   std::unique_ptr<compress::Compressor> compressor_;
-  train::Courier courier_;
+  gossip::Courier courier_;
   algorithm::Outbox outbox_;
   algorithm::Exchange exchange_;
   std::uint32_t round_ = 0;
@@ -282,7 +282,7 @@ void report(const Place& place, const Row& row, const Samples& samples, const Sa
   json.write(figures);
 }
 
-void run(train::Crew& crew, const Options& options) {
+void run(gossip::Crew& crew, const Options& options) {
   JsonLines json(crew, options.json);
   Place place(crew, options.floats);
   const auto rows = make_rows(place);
@@ -321,5 +321,5 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   return hearsay::benchmarks::in_processes(
       "mpi_exchange_benchmark",
-      [&](hearsay::train::Crew& crew) { hearsay::benchmarks::run(crew, options); });
+      [&](hearsay::gossip::Crew& crew) { hearsay::benchmarks::run(crew, options); });
 }

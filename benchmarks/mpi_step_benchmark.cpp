@@ -22,8 +22,8 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/processes.h"
+#include "hearsay/gossip/machine.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/machine.h"
 #include "hearsay/train/simulation.h"
 
 namespace hearsay::benchmarks {
@@ -66,7 +66,7 @@ struct Samples {
   std::vector<double> seconds, share;
 };
 
-void measure(train::Crew& crew, train::Simulation& run, const Options& options, Samples& samples) {
+void measure(gossip::Crew& crew, train::Simulation& run, const Options& options, Samples& samples) {
   const double waited_before = run.seconds_waited();
   const double seconds = seconds_of(crew, [&] {
     for (std::size_t k = 0; k < options.rounds; ++k) run.run_round(false);
@@ -80,7 +80,7 @@ void measure(train::Crew& crew, train::Simulation& run, const Options& options, 
                             static_cast<double>(options.rounds));
 }
 
-void report(const train::Crew& crew, const Row& row, const Samples& samples, double silent,
+void report(const gossip::Crew& crew, const Row& row, const Samples& samples, double silent,
             const Options& options, JsonLines& json) {
   const Quantiles seconds = quantiles(samples.seconds), share = quantiles(samples.share);
   fmt::print("{:<16} {:>8.1f} ({:>6.1f} .. {:>6.1f}) {:>8.3f} {:>9.2f} % ({:>5.2f} .. {:>5.2f})\n",
@@ -103,13 +103,14 @@ void report(const train::Crew& crew, const Row& row, const Samples& samples, dou
               {"rounds_a_sample", options.rounds}});
 }
 
-void run(train::Crew& crew, const Options& options) {
+void run(gossip::Crew& crew, const Options& options) {
   JsonLines json(crew, options.json);
   std::vector<std::unique_ptr<train::Simulation>> runs;
   for (const Row& row : kRows) {
     const train::Config config = config_for(row, options, crew.processes());
     runs.push_back(std::make_unique<train::Simulation>(
-        config, std::make_shared<train::Machine>(config, crew)));
+        config,
+        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), crew)));
   }
   std::vector<Samples> samples(runs.size());
   for (std::size_t k = 0; k < options.warmup + options.samples; ++k) {
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
   app.add_option("--warmup", options.warmup, "samples a row that do not count");
   app.add_option("--json", options.json, "write one JSON object a row to this file too");
   CLI11_PARSE(app, argc, argv);
-  return hearsay::benchmarks::in_processes("mpi_step_benchmark", [&](hearsay::train::Crew& crew) {
+  return hearsay::benchmarks::in_processes("mpi_step_benchmark", [&](hearsay::gossip::Crew& crew) {
     hearsay::benchmarks::run(crew, options);
   });
 }

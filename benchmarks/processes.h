@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/crew.h"
+#include "hearsay/gossip/crew.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::benchmarks {
@@ -32,7 +32,7 @@ inline Quantiles quantiles(std::vector<double> samples) {
 }
 
 /// Seconds that `body` takes in this process, all processes having come here.
-inline double seconds_of(train::Crew& crew, const std::function<void()>& body) {
+inline double seconds_of(gossip::Crew& crew, const std::function<void()>& body) {
   crew.any(false);
   const auto begin = std::chrono::steady_clock::now();
   body();
@@ -40,7 +40,7 @@ inline double seconds_of(train::Crew& crew, const std::function<void()>& body) {
 }
 
 /// What every process measured, in the order of processes, everywhere.
-inline std::vector<double> of_all(train::Crew& crew, double mine) {
+inline std::vector<double> of_all(gossip::Crew& crew, double mine) {
   Bytes bytes;
   append(bytes, mine);
   std::vector<double> all;
@@ -51,15 +51,15 @@ inline std::vector<double> of_all(train::Crew& crew, double mine) {
 }
 
 /// Seconds until the last process has done `body`, all having begun together.
-inline double slowest(train::Crew& crew, const std::function<void()>& body) {
+inline double slowest(gossip::Crew& crew, const std::function<void()>& body) {
   return std::ranges::max(of_all(crew, seconds_of(crew, body)));
 }
 
 /// Calls `body` in every process that mpirun started, and returns the exit status.
-inline int in_processes(const std::string& name, const std::function<void(train::Crew&)>& body) {
+inline int in_processes(const std::string& name, const std::function<void(gossip::Crew&)>& body) {
   try {
     const auto transport = transport::make_transport("mpi:allreduce=fast");
-    train::Crew crew(*transport);
+    gossip::Crew crew(*transport);
     try {
       body(crew);
       return 0;
@@ -76,7 +76,7 @@ inline int in_processes(const std::string& name, const std::function<void(train:
 /// Writes one JSON object a line, in process 0; nowhere if `file` is empty.
 class JsonLines {
  public:
-  JsonLines(const train::Crew& crew, const std::string& file) {
+  JsonLines(const gossip::Crew& crew, const std::string& file) {
     if (file.empty() || !crew.leads()) return;
     out_.open(file);
     if (!out_) throw InvalidArgument(fmt::format("[json] cannot write '{}'", file));

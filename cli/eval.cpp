@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "hearsay/core/error.h"
-#include "hearsay/train/evaluation.h"
+#include "hearsay/run/evaluation.h"
 
 namespace hearsay::cli {
 
@@ -20,7 +20,7 @@ int eval_command(const Options& options) {
     throw InvalidArgument(fmt::format("[eval] there is no file '{}'", options.file));
   }
   const bool all_said = !options.model.empty() && !options.data.empty();
-  train::Config config = all_said ? train::Config() : train::settings_of_export(options.file);
+  train::Config config = all_said ? train::Config() : run::settings_of_export(options.file);
   const bool of_a_run = config.given("data");
   if (!of_a_run && !all_said) {
     throw InvalidArgument(fmt::format(
@@ -36,7 +36,7 @@ int eval_command(const Options& options) {
   if (!options.threads.empty()) config.set("threads", options.threads);
   if (!of_a_run) config = train::resolve(config);
 
-  const train::Evaluation evaluation = train::evaluate_file(options.file, config);
+  const run::Evaluation evaluation = run::evaluate_file(options.file, config);
   const engine::Score& score = evaluation.score;
   const auto line = [](const std::string& name, double value, std::string_view unit = "") {
     fmt::print("{:<22} {:.6g}{}{}\n", name, value, unit.empty() ? "" : " ", unit);

@@ -5,14 +5,14 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.h"
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/text.h"
 #include "hearsay/cost/cost.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/picture.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/graph/svg.h"
-#include "hearsay/train/durable_file.h"
 
 namespace hearsay::cli {
 
@@ -72,7 +72,7 @@ void graph_command(const Options& options) {
                    human_bytes(f.messages_per_round * bytes), options.compressor, options.dim));
   fmt::print("\n{}", graph::picture(schedule->period().front()));
   if (options.svg.empty()) return;
-  train::write_user_file(options.svg, graph::svg_file(*schedule, options.spec));
+  write_user_file(options.svg, graph::svg_file(*schedule, options.spec));
   fmt::print("\npicture: {}\n", options.svg);
 }
 

@@ -10,7 +10,7 @@
 #include "cli/pace.h"
 #include "cli/progress.h"
 #include "hearsay/live/listener.h"
-#include "hearsay/train/run.h"
+#include "hearsay/run/run.h"
 
 namespace hearsay::cli {
 
@@ -56,7 +56,7 @@ class LivePage {
 };
 
 /// What a run tells goes to `progress`, and how far it is to its live page as well.
-class LiveObserver : public train::Observer {
+class LiveObserver : public run::Observer {
  public:
   /// `run`: the run's directory, known when it starts. All outlive the observer.
   LiveObserver(Progress& progress, LivePage& page, const std::filesystem::path& run)

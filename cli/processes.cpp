@@ -16,7 +16,7 @@ int in_all_processes(transport::Transport& transport, const std::function<int(Ru
   const std::size_t process = transport.seat().process;
   bool told = process != 0;
   std::filesystem::path* out = nullptr;
-  train::Crew crew(transport, [&] {
+  gossip::Crew crew(transport, [&] {
     if (told || out == nullptr || out->empty() || !stop_requested()) return;
     told = true;
     complain(

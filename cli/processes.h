@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <functional>
 
-#include "hearsay/train/crew.h"
+#include "hearsay/gossip/crew.h"
 
 namespace hearsay::cli {
 
 /// A command that may run in several processes.
 struct Run {
-  train::Crew& crew;
+  gossip::Crew& crew;
   std::filesystem::path out;  ///< once it is known
 };
 

@@ -26,7 +26,7 @@ constexpr std::size_t kPeersShown = 8;
 constexpr std::string_view kGreen = "32", kDim = "2";
 constexpr int kUnlimited = std::numeric_limits<int>::max();
 
-double bytes_of(const train::Traffic& traffic) {
+double bytes_of(const gossip::Traffic& traffic) {
   return static_cast<double>(traffic.bytes + traffic.global_bytes);
 }
 
@@ -54,7 +54,7 @@ Line pace_line(const Pace& pace, int width) {
 
 /// A line per peer, of few: its first metric and push-sum weight at the last evaluation, if the
 /// problem and the method have them, and what it has sent by now.
-std::vector<Line> peer_lines(const train::Metrics& m, const train::Traffic& traffic, int width) {
+std::vector<Line> peer_lines(const train::Metrics& m, const gossip::Traffic& traffic, int width) {
   std::vector<Line> lines;
   const std::vector<std::uint64_t>& bytes = traffic.bytes_by_peer;
   if (bytes.size() > kPeersShown) return lines;
@@ -147,7 +147,7 @@ class TextProgress : public Progress {
     if (!terminal.moves) return;
     std::vector<Line> lines = {pace_line(stopwatch_.pace(simulation), terminal.width)};
     if (last_) {
-      const train::Traffic traffic = simulation.traffic();
+      const gossip::Traffic traffic = simulation.traffic();
       lines.push_back({{report::evaluation_text(*last_, bytes_of(traffic), terminal.width - 1)}});
       for (Line& line : peer_lines(*last_, traffic, terminal.width)) {
         lines.push_back(std::move(line));

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "hearsay/train/run.h"
+#include "hearsay/run/run.h"
 
 namespace hearsay::cli {
 
@@ -18,7 +18,7 @@ struct ProgressStyle {
   std::string label = {};  ///< before every line, where several runs go on at once
 };
 
-class Progress : public train::Observer {
+class Progress : public run::Observer {
  public:
   /// A line of its own on standard error, clear of what is drawn.
   virtual void say(const std::string& text) = 0;

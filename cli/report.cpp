@@ -6,12 +6,12 @@
 
 #include "cli/commands.h"
 #include "cli/complain.h"
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"
 #include "hearsay/report/table.h"
-#include "hearsay/train/durable_file.h"
 
 namespace hearsay::cli {
 
@@ -47,7 +47,7 @@ int report_command(const std::vector<std::string>& directories, const std::strin
   if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs).table);
   if (html == "none") return 0;
   const fs::path path = html.empty() ? page_path(directories) : fs::path(html);
-  train::write_user_file(path, report::make_page(runs).html);
+  write_user_file(path, report::make_page(runs).html);
   fmt::print("\npage: {}\n", path.string());
   return 0;
 }

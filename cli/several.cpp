@@ -12,7 +12,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
-#include "hearsay/train/fleet.h"
+#include "hearsay/run/fleet.h"
 
 namespace hearsay::cli {
 
@@ -58,18 +58,18 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
     settings.push_back(config.config);
     width = std::max(width, config.name.size());
   }
-  for (const fs::path& directory : where) train::check_free(directory);
+  for (const fs::path& directory : where) run::check_free(directory);
 
   int status = 0;
-  for (const std::vector<std::size_t>& group : train::fleets_of(settings)) {
-    std::vector<std::unique_ptr<train::Observer>> observers;
-    std::vector<train::FleetRun> runs;
+  for (const std::vector<std::size_t>& group : run::fleets_of(settings)) {
+    std::vector<std::unique_ptr<run::Observer>> observers;
+    std::vector<run::FleetRun> runs;
     for (std::size_t i : group) {
       observers.push_back(make_progress(
           {.lines = !quiet, .label = fmt::format("{:<{}}  ", configs[i].name, width)}));
       runs.push_back({settings[i], where[i], observers.back().get()});
     }
-    const auto outcomes = train::run_fleet(runs);
+    const auto outcomes = run::run_fleet(runs);
     for (std::size_t k = 0; k < group.size(); ++k) {
       const std::string& name = configs[group[k]].name;
       if (!outcomes[k].outcome) {
@@ -77,7 +77,7 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
         status = 1;
         continue;
       }
-      const train::Outcome& outcome = *outcomes[k].outcome;
+      const run::Outcome& outcome = *outcomes[k].outcome;
       if (!outcome.warning.empty()) {
         complain("hearsay: warning: {}: {}\n", name, outcome.warning);
       }

@@ -12,15 +12,15 @@
 #include "cli/several.h"
 #include "cli/stop.h"
 #include "cli/sweep_processes.h"
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/text.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"
-#include "hearsay/train/durable_file.h"
-#include "hearsay/train/run.h"
-#include "hearsay/train/sweep_record.h"
+#include "hearsay/run/run.h"
+#include "hearsay/sweep/sweep_record.h"
 #include "hearsay/transport/mpi/mpi.h"
 
 namespace hearsay::cli {
@@ -28,7 +28,7 @@ namespace hearsay::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using train::RunState;
+using sweep::RunState;
 
 struct Options {
   std::string file, out;
@@ -39,12 +39,12 @@ struct Options {
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
-train::Sweep read(const Options& options) {
+sweep::Sweep read(const Options& options) {
   std::error_code error;
   if (!fs::is_regular_file(options.file, error)) {
     throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", options.file));
   }
-  train::SweepOptions given{.quick = options.quick, .seeds = options.seeds, .rows = options.rows};
+  sweep::SweepOptions given{.quick = options.quick, .seeds = options.seeds, .rows = options.rows};
   for (const std::string& pair : options.where) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals + 1 == pair.size()) {
@@ -56,7 +56,7 @@ train::Sweep read(const Options& options) {
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) given.settings[key] = value;
   }
-  return train::read_sweep(train::read_file(options.file), options.file, given);
+  return sweep::read_sweep(read_file(options.file), options.file, given);
 }
 
 /// FOLDER-FILE[-quick], by the sweep file's own name: files of several folders may be named alike.
@@ -78,27 +78,27 @@ fs::path record_of(const Options& options, const fs::path& out) {
 }
 
 /// What would be done.
-void print_plan(const train::Sweep& sweep, std::span<const train::SweepRun> runs) {
+void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs) {
   constexpr const char* kStates[] = {"open", "begun", "by another process", "finished"};
   std::vector<std::vector<std::string>> lines{{"run", "state", "directory"}};
-  for (const train::SweepRun& run : runs) {
+  for (const sweep::SweepRun& run : runs) {
     lines.push_back(
-        {run.label, kStates[static_cast<std::size_t>(train::state_of(run))], run.out.string()});
+        {run.label, kStates[static_cast<std::size_t>(sweep::state_of(run))], run.out.string()});
   }
   fmt::print("{}", format_table(lines));
-  for (const train::SweepRow& row : sweep.rows) {
+  for (const sweep::SweepRow& row : sweep.rows) {
     if (row.wanted && !row.missing.empty())
       fmt::print("not run ({}): {}\n", row.missing, row.label);
   }
 }
 
 /// On a GPU: in this process, runs that fit together side by side.
-int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
+int run_on_device(std::span<const sweep::SweepRun> runs, const fs::path& out,
                   const Options& options) {
   int status = 0;
   std::vector<NamedConfig> open;
-  for (const train::SweepRun& run : runs) {
-    const RunState state = train::state_of(run);
+  for (const sweep::SweepRun& run : runs) {
+    const RunState state = sweep::state_of(run);
     if (state == RunState::kElsewhere) {
       complain("hearsay: {}: another process trains it; the same command later shows it\n",
                run.label);
@@ -109,7 +109,7 @@ int run_on_device(std::span<const train::SweepRun> runs, const fs::path& out,
     const auto observer =
         make_progress({.lines = !options.quiet, .label = run.out.filename().string() + "  "});
     try {
-      train::resume(run.out, 0, *observer);
+      run::resume(run.out, 0, *observer);
       if (!stop_requested()) report::write_page(run.out);
     } catch (const std::exception& error) {
       complain("hearsay: {}: {}\n", run.label, error.what());
@@ -140,7 +140,7 @@ void tell(const Options& options, const fs::path& out) {
   }
   if (runs.runs.empty()) return;
   const fs::path path = fs::path(file).replace_extension().replace_extension(".html");
-  train::DurableFile page(path, train::DurableFile::Writers::kSeveral);
+  DurableFile page(path, DurableFile::Writers::kSeveral);
   page.write(report::make_page(runs).html);
   page.commit();
   if (!options.quiet) fmt::print("\npage: {}\n", path.string());
@@ -151,21 +151,21 @@ int sweep_command(const Options& options) {
     throw InvalidArgument("[sweep] starts processes of its own; start it without mpirun");
   }
   catch_signals();
-  const train::Sweep sweep = read(options);
+  const sweep::Sweep sweep = read(options);
   const fs::path out = folder_of(options);
-  const train::SweepRuns all = train::runs_of(sweep, out);
-  const std::vector<train::SweepRun> runs = train::wanted_runs(all);
+  const sweep::SweepRuns all = sweep::runs_of(sweep, out);
+  const std::vector<sweep::SweepRun> runs = sweep::wanted_runs(all);
   if (options.dry_run) {
     print_plan(sweep, runs);
     return 0;
   }
   if (runs.empty()) {
-    const auto first = std::ranges::find_if(sweep.rows, &train::SweepRow::wanted);
+    const auto first = std::ranges::find_if(sweep.rows, &sweep::SweepRow::wanted);
     throw InvalidArgument(
         fmt::format("[{}] no row can be run: {}", options.file,
                     first == sweep.rows.end() ? "there is none" : first->missing));
   }
-  const bool on_gpu = std::ranges::any_of(runs, [](const train::SweepRun& run) {
+  const bool on_gpu = std::ranges::any_of(runs, [](const sweep::SweepRun& run) {
     return spec_name(run.config.text("device")) != "cpu";
   });
   if (on_gpu && options.jobs > 1) {
@@ -178,7 +178,7 @@ int sweep_command(const Options& options) {
     throw InvalidArgument(
         fmt::format("[sweep] cannot create {}: {}", out.string(), error.message()));
   }
-  train::write_sweep_record(record_of(options, out), sweep, all);
+  sweep::write_sweep_record(record_of(options, out), sweep, all);
   const int status = on_gpu ? run_on_device(runs, out, options)
                             : run_in_processes(runs, {.jobs = options.jobs,
                                                       .threads = options.settings.at("threads"),

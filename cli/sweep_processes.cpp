@@ -13,19 +13,19 @@
 #include "cli/stop.h"
 #include "cli/sweep_progress.h"
 #include "hearsay/core/error.h"
-#include "hearsay/train/sweep_runs.h"
+#include "hearsay/sweep/sweep_runs.h"
 
 namespace hearsay::cli {
 
 namespace {
 
-using train::RunState;
+using sweep::RunState;
 
 /// Every run in a process of its own, K at a time: one that crashes, or runs out of memory, takes
 /// nothing from the others.
 class Processes {
  public:
-  Processes(std::span<const train::SweepRun> runs, const ProcessesOptions& options)
+  Processes(std::span<const sweep::SweepRun> runs, const ProcessesOptions& options)
       : runs_(runs),
         most_(options.jobs),
         threads_(options.threads),
@@ -57,13 +57,13 @@ class Processes {
  private:
   std::size_t count_elsewhere() const {
     return static_cast<std::size_t>(std::ranges::count_if(
-        queue_, [&](std::size_t i) { return train::state_of(runs_[i]) == RunState::kElsewhere; }));
+        queue_, [&](std::size_t i) { return sweep::state_of(runs_[i]) == RunState::kElsewhere; }));
   }
 
   void start_what_can() {
     for (auto next = queue_.begin(); next != queue_.end() && jobs_.running() < most_;) {
       const std::size_t i = *next;
-      const RunState state = train::state_of(runs_[i]);
+      const RunState state = sweep::state_of(runs_[i]);
       if (state == RunState::kElsewhere) {
         ++next;  // it is looked at again
         continue;
@@ -89,7 +89,7 @@ class Processes {
     }
   }
 
-  std::vector<std::string> arguments(const train::SweepRun& run, bool again) const {
+  std::vector<std::string> arguments(const sweep::SweepRun& run, bool again) const {
     if (again) {
       return {"train", "--resume", run.out.string(), "--quiet", "--threads", threads_};
     }
@@ -102,7 +102,7 @@ class Processes {
   }
 
   void settle(const JobEnd& end) {
-    const RunState state = train::state_of(runs_[end.id]);
+    const RunState state = sweep::state_of(runs_[end.id]);
     constexpr std::string_view kName = "hearsay: ";
     std::string said = end.errors;
     if (said.starts_with(kName)) said.erase(0, kName.size());
@@ -121,7 +121,7 @@ class Processes {
                                            : said);
   }
 
-  const std::span<const train::SweepRun> runs_;
+  const std::span<const sweep::SweepRun> runs_;
   const std::size_t most_;
   std::string threads_;
   std::vector<std::size_t> queue_;
@@ -133,7 +133,7 @@ class Processes {
 
 }  // namespace
 
-int run_in_processes(std::span<const train::SweepRun> runs, const ProcessesOptions& options) {
+int run_in_processes(std::span<const sweep::SweepRun> runs, const ProcessesOptions& options) {
   return Processes(runs, options).run();
 }
 

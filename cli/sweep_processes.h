@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "hearsay/train/sweep_runs.h"
+#include "hearsay/sweep/sweep_runs.h"
 
 namespace hearsay::cli {
 
@@ -19,6 +19,6 @@ struct ProcessesOptions {
 /// that another process trains are waited for. A signal (stop.h) makes all save and stop.
 ///
 /// Returns the exit status: 0, 1 if a run failed, kStopped.
-int run_in_processes(std::span<const train::SweepRun> runs, const ProcessesOptions& options);
+int run_in_processes(std::span<const sweep::SweepRun> runs, const ProcessesOptions& options);
 
 }  // namespace hearsay::cli

@@ -23,14 +23,14 @@ std::string bar(double fraction) {
 
 }  // namespace
 
-SweepProgress::SweepProgress(std::span<const train::SweepRun> runs, bool quiet)
+SweepProgress::SweepProgress(std::span<const sweep::SweepRun> runs, bool quiet)
     : runs_(runs), quiet_(quiet) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (train::state_of(runs[i]) == train::RunState::kFinished) {
+    if (sweep::state_of(runs[i]) == sweep::RunState::kFinished) {
       ++finished_;
       continue;
     }
-    before_[i] = train::fraction_done(runs[i]);
+    before_[i] = sweep::fraction_done(runs[i]);
     work_left_ += (1 - before_[i]) * work_of(i);
   }
 }
@@ -44,7 +44,7 @@ double SweepProgress::work_of(std::size_t run) const {
 std::string SweepProgress::time_left() const {
   double left = work_left_, done = work_done_;
   for (const auto& [run, since] : running_) {
-    const double fraction = std::max(train::fraction_done(runs_[run]), before_.at(run));
+    const double fraction = std::max(sweep::fraction_done(runs_[run]), before_.at(run));
     left += (1 - fraction) * work_of(run);
     done += (fraction - before_.at(run)) * work_of(run);
   }
@@ -85,7 +85,7 @@ void SweepProgress::ended(std::size_t run, const std::string& trouble, const std
 
 void SweepProgress::put_back(std::size_t run) {
   running_.erase(run);
-  before_[run] = train::fraction_done(runs_[run]);
+  before_[run] = sweep::fraction_done(runs_[run]);
   work_left_ += (1 - before_[run]) * work_of(run);
 }
 
@@ -114,7 +114,7 @@ void SweepProgress::tick(std::size_t elsewhere) {
   }
   lines.push_back({{head}});
   for (const auto& [run, since] : running_) {
-    const double fraction = train::fraction_done(runs_[run]);
+    const double fraction = sweep::fraction_done(runs_[run]);
     lines.push_back({{fmt::format("{} {:3.0f} %  {}, {}", bar(fraction), 100 * fraction,
                                   runs_[run].label, duration_text(seconds_since(since)))}});
   }

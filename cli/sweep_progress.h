@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/terminal.h"
-#include "hearsay/train/sweep_runs.h"
+#include "hearsay/sweep/sweep_runs.h"
 
 namespace hearsay::cli {
 
@@ -14,7 +14,7 @@ namespace hearsay::cli {
 /// much time is left, drawn in place; elsewhere a line when a run begins and one when it ends.
 class SweepProgress {
  public:
-  SweepProgress(std::span<const train::SweepRun> runs, bool quiet);
+  SweepProgress(std::span<const sweep::SweepRun> runs, bool quiet);
 
   void began(std::size_t run, bool again);
   /// `trouble` is empty, or says what went wrong; `warning` what was said by one that finished.
@@ -34,7 +34,7 @@ class SweepProgress {
   /// Of work that was begun and is open, by what is done so far; empty while nothing is.
   std::string time_left() const;
 
-  const std::span<const train::SweepRun> runs_;
+  const std::span<const sweep::SweepRun> runs_;
   const bool quiet_;
   std::size_t finished_ = 0, failed_ = 0;
   const Clock::time_point begin_ = Clock::now();

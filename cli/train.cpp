@@ -17,13 +17,13 @@
 #include "cli/several.h"
 #include "cli/shell_word.h"
 #include "cli/stop.h"
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
-#include "hearsay/train/compare.h"
+#include "hearsay/run/compare.h"
+#include "hearsay/run/run.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/durable_file.h"
-#include "hearsay/train/run.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::cli {
@@ -43,15 +43,15 @@ struct Options {
 
 /// Train into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: others
 /// may take one meanwhile. Sets `out` to it.
-train::Outcome run_anew(const train::Config& config, fs::path& out, train::Observer& observer,
-                        train::Crew& crew) {
-  if (!out.empty()) return train::run(config, out, observer, crew);
+run::Outcome run_anew(const train::Config& config, fs::path& out, run::Observer& observer,
+                      gossip::Crew& crew) {
+  if (!out.empty()) return run::run(config, out, observer, crew);
   for (int number = 1;; ++number) {
     out = fs::path("runs") / fmt::format("{:03}", number);
     if (crew.any(fs::exists(out))) continue;
     try {
-      return train::run(config, out, observer, crew);
-    } catch (const train::DirectoryTaken&) {
+      return run::run(config, out, observer, crew);
+    } catch (const AlreadyExists&) {
       continue;
     }
   }
@@ -65,7 +65,7 @@ train::Config read_config(const Options& options, const std::string& file) {
     if (!fs::is_regular_file(file, error)) {
       throw InvalidArgument(fmt::format("[train] there is no file '{}'", file));
     }
-    config.read_toml(train::read_file(file), file);
+    config.read_toml(read_file(file), file);
   }
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) config.set(key, value);
@@ -96,12 +96,12 @@ std::uint64_t threads_to_resume_with(const Options& options) {
 
 /// Train the controls, if the run has any, and show them beside it. Returns whether they finished.
 bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal,
-             train::Crew& crew) {
-  if (!train::wants_controls(out)) return true;
+             gossip::Crew& crew) {
+  if (!run::wants_controls(out)) return true;
   if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
   std::fflush(stdout);
   const auto observer = make_progress({.lines = false, .block = terminal && !quiet});
-  const train::ControlsOutcome outcome = train::run_controls(out, threads, *observer, crew);
+  const run::ControlsOutcome outcome = run::run_controls(out, threads, *observer, crew);
   for (const std::string& warning : outcome.warnings) {
     if (crew.leads()) complain("hearsay: warning: {}\n", warning);
   }
@@ -112,7 +112,7 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
 
 /// Train, and say what came of it: all that process 0 does, and the others in silence.
 int train_one(const Options& options, Run& run) {
-  train::Crew& crew = run.crew;
+  gossip::Crew& crew = run.crew;
   const bool quiet = options.quiet || !crew.leads();
   const bool terminal = crew.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
   fs::path& out = run.out;
@@ -120,18 +120,18 @@ int train_one(const Options& options, Run& run) {
   crew.agree([&] {
     if (options.live && crew.leads()) page.emplace(options.live_address, *options.live);
   });
-  train::Outcome outcome;
+  run::Outcome outcome;
   std::uint64_t threads = 0;
   {
     const auto progress =
         make_progress({.lines = !quiet, .cut = crew.alone(), .block = terminal && !quiet});
     std::optional<LiveObserver> live;
     if (page) live.emplace(*progress, *page, out);
-    train::Observer& observer = live ? static_cast<train::Observer&>(*live) : *progress;
+    run::Observer& observer = live ? static_cast<run::Observer&>(*live) : *progress;
     if (!options.resume.empty()) {
       crew.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
-      outcome = train::resume(out, threads, observer, crew);
+      outcome = run::resume(out, threads, observer, crew);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
       train::Config config;
@@ -144,7 +144,7 @@ int train_one(const Options& options, Run& run) {
   if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
   if (crew.leads()) report::write_page(out);  // now, and once more when the controls are there
   const bool finished = outcome.finished && compare(out, threads, quiet, terminal, crew);
-  if (crew.leads() && outcome.finished && train::wants_controls(out)) report::write_page(out);
+  if (crew.leads() && outcome.finished && run::wants_controls(out)) report::write_page(out);
   if (!quiet) fmt::print("\nrun directory: {}\n", out.string());
   if (finished) return 0;
   const std::string where =
@@ -159,7 +159,7 @@ int train_one(const Options& options, Run& run) {
   return kStopped;
 }
 
-int train_several_files(const Options& options, train::Crew& crew) {
+int train_several_files(const Options& options, gossip::Crew& crew) {
   crew.agree([&] {
     if (crew.alone()) return;
     throw InvalidArgument(

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
 
 namespace hearsay::algorithm {
 

@@ -1,5 +1,5 @@
 #include "hearsay/core/registry.h"
-#include "hearsay/algorithm/methods.h"
+#include "hearsay/algorithm/method/methods.h"
 
 namespace hearsay::algorithm {
 

@@ -2,8 +2,8 @@
 
 #include <variant>
 
-#include "hearsay/compress/units.h"
-#include "hearsay/compress/value_code.h"
+#include "hearsay/compress/code/units.h"
+#include "hearsay/compress/code/value_code.h"
 
 namespace hearsay::compress {
 

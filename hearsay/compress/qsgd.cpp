@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "hearsay/compress/bits.h"
-#include "hearsay/compress/dense_code.h"
+#include "hearsay/compress/code/bits.h"
+#include "hearsay/compress/code/dense_code.h"
 
 namespace hearsay::compress {
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "hearsay/compress/sparse_code.h"
+#include "hearsay/compress/code/sparse_code.h"
 
 namespace hearsay::compress {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hearsay/compress/dense_code.h"
+#include "hearsay/compress/code/dense_code.h"
 
 namespace hearsay::compress {
 

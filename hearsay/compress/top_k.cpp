@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hearsay/backend/cpu/select.h"
-#include "hearsay/compress/sparse_code.h"
+#include "hearsay/compress/code/sparse_code.h"
 
 namespace hearsay::compress {
 

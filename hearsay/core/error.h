@@ -11,6 +11,12 @@ class InvalidArgument : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+/// What was to be made is there already, and is left as it is: the directory of a new run.
+class AlreadyExists : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+
 /// Bytes from outside (a message, a checkpoint, a dataset file) that are not what they claim to be.
 class CorruptData : public std::runtime_error {
  public:

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "hearsay/algorithm/footprint.h"
+#include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
-#include "hearsay/compress/message.h"
 #include "hearsay/core/registry.h"
-#include "hearsay/train/optimizer.h"
+#include "hearsay/gossip/optimizer.h"
 
 namespace hearsay::cost {
 
@@ -67,8 +67,8 @@ std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
                       std::size_t in_degree) {
   const algorithm::Footprint footprint =
       algorithm::footprint_of(find_entry(algorithm::registry(), algorithm, "algorithm"));
-  const train::OptimizerEntry& entry =
-      find_entry(train::optimizer_registry(), optimizer, "optimizer");
+  const gossip::OptimizerEntry& entry =
+      find_entry(gossip::optimizer_registry(), optimizer, "optimizer");
   return 2 + entry.arrays + footprint.kept + (footprint.hats ? in_degree : 0);
 }
 

@@ -5,8 +5,8 @@
 
 #include "hearsay/core/registry.h"
 #include "hearsay/core/sha256.h"
-#include "hearsay/data/digits.h"
-#include "hearsay/data/sources.h"
+#include "hearsay/data/source/digits.h"
+#include "hearsay/data/source/sources.h"
 
 namespace hearsay::data {
 

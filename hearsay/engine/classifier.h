@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "hearsay/data/augment.h"
+#include "hearsay/data/image/augment.h"
 #include "hearsay/data/share.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/model/network.h"

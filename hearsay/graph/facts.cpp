@@ -7,7 +7,7 @@
 #include "hearsay/core/random.h"
 #include "hearsay/graph/connectivity.h"
 #include "hearsay/graph/properties.h"
-#include "hearsay/graph/spectrum.h"
+#include "hearsay/graph/spectrum/spectrum.h"
 
 namespace hearsay::graph {
 

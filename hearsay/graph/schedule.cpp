@@ -6,7 +6,7 @@
 #include "hearsay/core/registry.h"
 #include "hearsay/graph/connectivity.h"
 #include "hearsay/graph/mixing.h"
-#include "hearsay/graph/topologies.h"
+#include "hearsay/graph/topology/topologies.h"
 
 namespace hearsay::graph {
 

@@ -9,16 +9,16 @@
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
 #include "hearsay/cost/energy.h"
-#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
+#include "hearsay/data/image/augment.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
+#include "hearsay/gossip/learning_rate.h"
+#include "hearsay/gossip/link.h"
+#include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/learning_rate.h"
-#include "hearsay/train/link.h"
-#include "hearsay/train/optimizer.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::report {
@@ -62,8 +62,8 @@ std::vector<Family> families() {
   add("data", "data", data::dataset_registry(), engine::objective_registry());
   add("partitions", "partition", data::partition_registry());
   add("augmentations", "augment", data::augmentation_registry());
-  add("optimizers", "optimizer", train::optimizer_registry());
-  add("rates", "lr", train::learning_rate_registry());
+  add("optimizers", "optimizer", gossip::optimizer_registry());
+  add("rates", "lr", gossip::learning_rate_registry());
   add("devices", "device", backend::device_registry());
   add("transports", "transport", transport::registry());
   add("energy-models", "energy", cost::energy_registry());
@@ -123,7 +123,7 @@ std::string config_reference() {
                         option.meaning);
   }
   text += "\nKeys of `link`:\n\n| | key | allowed | meaning |\n| --- | --- | --- | --- |\n";
-  parameter_rows(train::Link::parameters(), text);
+  parameter_rows(gossip::Link::parameters(), text);
   for (const Family& family : families()) {
     text += fmt::format(
         "\n## {} (`--{}`)\n\n| name | key | allowed | meaning |\n| --- | --- | --- | --- |\n",

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/train/compare.h"
-#include "hearsay/train/durable_file.h"
-#include "hearsay/train/json_file.h"
+#include "hearsay/run/compare.h"
+#include "hearsay/run/json_file.h"
 
 namespace hearsay::report {
 
@@ -47,7 +47,7 @@ train::Config read_config(const fs::path& file) {
                                   file.string(), size, kMostConfigBytes));
   }
   train::Config config;
-  config.read_toml(train::read_file(file), file.string());
+  config.read_toml(read_file(file), file.string());
   return config;
 }
 
@@ -105,7 +105,7 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
                           ? fmt::format("[report] {} is empty", metrics.string())
                           : columns_.problems().front());
   }
-  summary_.push_back(finished_ ? train::read_json_file(summary, "report")
+  summary_.push_back(finished_ ? run::read_json_file(summary, "report")
                                : last_line(columns_, metrics));
   const auto described = summary_.front().find("metrics");
   metrics_ = train::MetricList(described == summary_.front().end() ? "" : described->dump());
@@ -180,7 +180,7 @@ std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
   std::vector<std::pair<std::string, Record>> found;
   std::error_code error;
   if (!fs::exists(run / "compare", error)) return found;
-  for (const train::Control& control : train::controls(config)) {
+  for (const run::Control& control : run::controls(config)) {
     const fs::path directory = run / "compare" / control.name;
     if (!is_file(directory / "summary.json")) continue;
     try {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hearsay/train/sweep_figures.h"
+#include "hearsay/sweep/sweep_figures.h"
 
 namespace hearsay::report {
 
 namespace {
 
-using train::Figure;
+using sweep::Figure;
 
 std::optional<double> number(const Record& record, std::string_view key, std::size_t line) {
   const auto column = record.columns().figure(key);
@@ -17,7 +17,7 @@ std::optional<double> number(const Record& record, std::string_view key, std::si
   return column[line];
 }
 
-std::optional<double> ratio(const Record& record, const train::Ratio& ratio, std::size_t line) {
+std::optional<double> ratio(const Record& record, const sweep::Ratio& ratio, std::size_t line) {
   const auto edge_rounds = number(record, "edge_rounds", line);
   const auto bytes = number(record, ratio.bytes, line);
   if (!edge_rounds || !bytes) return {};
@@ -51,8 +51,8 @@ std::optional<double> figure_at(const Record& record, const Figure& figure, std:
           : std::ranges::lower_bound(rounds, end);
   const auto last = std::ranges::upper_bound(rounds, end);
   if (first >= last) return {};
-  const auto known = train::ratios();
-  const auto as_ratio = std::ranges::find(known, figure.key, &train::Ratio::name);
+  const auto known = sweep::ratios();
+  const auto as_ratio = std::ranges::find(known, figure.key, &sweep::Ratio::name);
   double sum = 0;
   for (auto at = first; at != last; ++at) {
     const auto line = static_cast<std::size_t>(at - rounds.begin());

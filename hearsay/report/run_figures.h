@@ -4,20 +4,20 @@
 #include <optional>
 
 #include "hearsay/report/record.h"
-#include "hearsay/train/sweep.h"
+#include "hearsay/sweep/sweep.h"
 
 namespace hearsay::report {
 
 /// The round that `figure.at` stands for in a run; none if the run does not tell.
-std::optional<std::uint64_t> round_of(const Record& record, const train::Figure& figure);
+std::optional<std::uint64_t> round_of(const Record& record, const sweep::Figure& figure);
 
 /// A figure of a sweep (train/sweep_figures.h) for one run at a round, scaled: the mean over the
 /// evaluations of the rounds (round - window, round], or the evaluation of that round. Empty if the
 /// run has no such number. `against` and `above` are for several runs and not heeded.
-std::optional<double> figure_at(const Record& record, const train::Figure& figure,
+std::optional<double> figure_at(const Record& record, const sweep::Figure& figure,
                                 std::uint64_t round);
 
 /// The same at the figure's own round.
-std::optional<double> figure_of(const Record& record, const train::Figure& figure);
+std::optional<double> figure_of(const Record& record, const sweep::Figure& figure);
 
 }  // namespace hearsay::report

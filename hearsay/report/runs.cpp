@@ -58,7 +58,7 @@ class Reader {
 
   void add_sweep(const fs::path& file) {
     try {
-      ShownSweep sweep{train::read_sweep_record(file), {}, {}};
+      ShownSweep sweep{sweep::read_sweep_record(file), {}, {}};
       for (std::size_t r = 0; r < sweep.record.runs.size(); ++r) {
         std::vector<std::size_t>& runs = sweep.rows.emplace_back();
         for (const fs::path& directory : sweep.record.runs[r]) {

@@ -7,7 +7,7 @@
 
 #include "hearsay/report/record.h"
 #include "hearsay/report/sweep_table.h"
-#include "hearsay/train/sweep_record.h"
+#include "hearsay/sweep/sweep_record.h"
 
 namespace hearsay::report {
 
@@ -20,7 +20,7 @@ struct ShownRun {
 
 /// A sweep among the runs.
 struct ShownSweep {
-  train::SweepRecord record;
+  sweep::SweepRecord record;
   SweepTable table;                            ///< of the runs that have finished
   std::vector<std::vector<std::size_t>> rows;  ///< for each row the runs that there are, by index
 };

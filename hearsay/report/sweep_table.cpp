@@ -15,10 +15,10 @@ namespace hearsay::report {
 
 namespace {
 
-using train::Difference;
-using train::Figure;
-using train::SweepRecord;
-using train::SweepRow;
+using sweep::Difference;
+using sweep::Figure;
+using sweep::SweepRecord;
+using sweep::SweepRow;
 using OfRow = std::vector<const Record*>;  // its finished runs
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -81,7 +81,7 @@ void find_transient(const OfRow& runs, const OfRow& other, const Figure& figure,
 /// Where `row` is measured against: the row of that label at the same place of all axes.
 std::optional<std::size_t> row_against(const std::vector<SweepRow>& rows, const SweepRow& row,
                                        const std::string& label) {
-  train::Place place = row.place;
+  sweep::Place place = row.place;
   for (auto& [name, its] : place) {
     if (name == "row") its = label;
   }
@@ -154,7 +154,7 @@ void append_figure(const SweepRecord& record, const SweepTable& table, std::size
 
 const SweepCell* cell_of(const SweepRecord& record, const SweepTable& table,
                          const Difference::End& end) {
-  const train::Sweep& sweep = record.sweep;
+  const sweep::Sweep& sweep = record.sweep;
   const auto row = std::ranges::find(sweep.rows, end.place, &SweepRow::place);
   const auto figure = std::ranges::find(sweep.figures, end.figure, &Figure::name);
   if (row == sweep.rows.end() || figure == sweep.figures.end()) return nullptr;
@@ -182,7 +182,7 @@ std::string markdown_table(const Rows& rows) {
 }
 
 /// "not run (REASON): a; b; c", a line a reason.
-std::string missing_text(const train::Sweep& sweep) {
+std::string missing_text(const sweep::Sweep& sweep) {
   std::vector<std::string> reasons;
   std::map<std::string, std::vector<std::string>> labels;
   for (const SweepRow& row : sweep.rows) {
@@ -276,7 +276,7 @@ Rows difference_rows(const SweepRecord& record, const SweepTable& table) {
 }
 
 std::string sweep_text(const SweepRecord& record, const SweepTable& table, bool markdown) {
-  const train::Sweep& sweep = record.sweep;
+  const sweep::Sweep& sweep = record.sweep;
   const auto draw = [&](const Rows& rows) {
     return markdown ? markdown_table(rows) : format_table(rows);
   };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hearsay/report/record.h"
-#include "hearsay/train/sweep_record.h"
+#include "hearsay/sweep/sweep_record.h"
 
 namespace hearsay::report {
 
@@ -27,21 +27,21 @@ struct SweepTable {
 };
 
 /// `runs`: for each row those that could be read; others than finished ones do not count.
-SweepTable tabulate(const train::SweepRecord& record,
+SweepTable tabulate(const sweep::SweepRecord& record,
                     const std::vector<std::vector<const Record*>>& runs);
 
 /// A head, then a line a row: label, and for every figure "91.02 +- 0.35" (mean and spread over
 /// seeds), the paper's "90.68" and the difference "+0.34" where it prints one, then how many seeds.
 /// '-' is what is not there; figures that nobody has are left out.
-std::vector<std::vector<std::string>> sweep_rows(const train::SweepRecord& record,
+std::vector<std::vector<std::string>> sweep_rows(const sweep::SweepRecord& record,
                                                  const SweepTable& table);
 
 /// The differences of the sweep in the same form; empty if it has none.
-std::vector<std::vector<std::string>> difference_rows(const train::SweepRecord& record,
+std::vector<std::vector<std::string>> difference_rows(const sweep::SweepRecord& record,
                                                       const SweepTable& table);
 
 /// All of it as text: title, source, the banner of a quick profile, both tables, what was not run
 /// and why, the note. With `markdown` the tables are such.
-std::string sweep_text(const train::SweepRecord& record, const SweepTable& table, bool markdown);
+std::string sweep_text(const sweep::SweepRecord& record, const SweepTable& table, bool markdown);
 
 }  // namespace hearsay::report

@@ -21,12 +21,12 @@ void for_each_figure(R& report, const Visitor& visitor) {
   visitor(report.score.validation_values);
   visitor(report.divergence);
   visitor(report.push_sum);
-  visitor(report.loss_sum);
-  visitor(report.traffic.messages);
-  visitor(report.traffic.edge_rounds);
-  visitor(report.traffic.bytes);
-  visitor(report.traffic.paper_bytes);
-  visitor(report.bytes_ahead);
+  visitor(report.totals.loss_sum);
+  visitor(report.totals.traffic.messages);
+  visitor(report.totals.traffic.edge_rounds);
+  visitor(report.totals.traffic.bytes);
+  visitor(report.totals.traffic.paper_bytes);
+  visitor(report.totals.bytes_ahead);
 }
 
 struct Writer {
@@ -112,10 +112,10 @@ MetricResult assemble_metric(std::span<const PeerReport> peers, const engine::Me
 }
 
 double train_loss(std::span<const PeerReport> peers, const RunReport& run) {
-  if (run.loss_rounds == 0) return run.last_train_loss;
+  if (run.totals.loss_rounds == 0) return run.totals.last_train_loss;
   double sum = 0;
-  for (const PeerReport& peer : peers) sum += peer.loss_sum;
-  return sum / (static_cast<double>(peers.size()) * static_cast<double>(run.loss_rounds));
+  for (const PeerReport& peer : peers) sum += peer.totals.loss_sum;
+  return sum / (static_cast<double>(peers.size()) * static_cast<double>(run.totals.loss_rounds));
 }
 
 }  // namespace
@@ -147,9 +147,9 @@ Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metr
   for (std::size_t k = 0; k < metrics.size(); ++k) {
     m.results.push_back(assemble_metric(peers, metrics[k], k, averaged));
   }
-  m.divergence_per_dim = m.divergence / static_cast<double>(run.dim);
-  m.traffic = total_traffic(peers, run.global_bytes);
-  m.mass_drift = run.mass_drift;
+  m.divergence_per_dim = m.divergence / static_cast<double>(run.totals.dim);
+  m.traffic = total_traffic(peers, run.totals.global_bytes);
+  m.mass_drift = run.totals.mass_drift;
   if (!peers.empty()) {
     m.push_sum_min = std::ranges::min_element(peers, {}, &PeerReport::push_sum)->push_sum;
     m.push_sum_max = std::ranges::max_element(peers, {}, &PeerReport::push_sum)->push_sum;
@@ -157,22 +157,23 @@ Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metr
   if (peers.size() <= Metrics::kPushSumsTold && (m.push_sum_min != 1 || m.push_sum_max != 1)) {
     for (const PeerReport& peer : peers) m.push_sum.push_back(peer.push_sum);
   }
-  m.simulated_seconds = run.simulated_seconds;
+  m.simulated_seconds = run.totals.simulated_seconds;
   return m;
 }
 
-Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_bytes) {
-  Traffic total;
+gossip::Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_bytes) {
+  gossip::Traffic total;
   for (const PeerReport& peer : peers) {
-    total.messages += peer.traffic.messages;
-    total.edge_rounds += peer.traffic.edge_rounds;
-    total.bytes += peer.traffic.bytes;
-    total.paper_bytes += peer.traffic.paper_bytes;
-    if (peers.size() <= Traffic::kPeersTold) total.bytes_by_peer.push_back(peer.traffic.bytes);
+    total.messages += peer.totals.traffic.messages;
+    total.edge_rounds += peer.totals.traffic.edge_rounds;
+    total.bytes += peer.totals.traffic.bytes;
+    total.paper_bytes += peer.totals.traffic.paper_bytes;
+    if (peers.size() <= gossip::Traffic::kPeersTold)
+      total.bytes_by_peer.push_back(peer.totals.traffic.bytes);
   }
   for (std::uint32_t i = 0; i < peers.size(); ++i) {
-    for (std::uint32_t k = 0; k < peers[i].bytes_ahead.size(); ++k) {
-      const std::uint64_t bytes = peers[i].bytes_ahead[k];
+    for (std::uint32_t k = 0; k < peers[i].totals.bytes_ahead.size(); ++k) {
+      const std::uint64_t bytes = peers[i].totals.bytes_ahead[k];
       const auto receiver = static_cast<std::uint32_t>((i + 1 + k) % peers.size());
       if (bytes > 0) total.bytes_by_edge.push_back({i, receiver, bytes});
     }

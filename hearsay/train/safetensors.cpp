@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/train/durable_file.h"
 
 namespace hearsay::train {
 

@@ -16,7 +16,7 @@ using algorithm::Plan;
 namespace {
 
 /// Whether a rate is the same throughout, looked at over a run of a thousand epochs.
-bool is_constant(const LearningRate& rate) {
+bool is_constant(const gossip::LearningRate& rate) {
   constexpr double kEpochs = 1000;
   for (double epoch = 0; epoch < kEpochs; epoch += 0.5) {
     if (rate.at(epoch, kEpochs) != rate.at(0, kEpochs)) return false;
@@ -46,7 +46,7 @@ std::string sha256_of(const std::vector<graph::Weights>& period) {
   return sha.finish_hex();
 }
 
-transport::Placement placed(std::size_t peers, const Crew& crew) {
+transport::Placement placed(std::size_t peers, const gossip::Crew& crew) {
   const transport::Placement placement{peers, crew.processes()};
   transport::check_placement(placement);
   return placement;
@@ -55,9 +55,10 @@ transport::Placement placed(std::size_t peers, const Crew& crew) {
 }  // namespace
 
 Simulation::Simulation(const Config& config)
-    : Simulation(config, std::make_shared<Machine>(config)) {}
+    : Simulation(config, std::make_shared<gossip::Machine>(config.text("device"),
+                                                           config.count("threads"))) {}
 
-Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
+Simulation::Simulation(const Config& config, std::shared_ptr<gossip::Machine> machine)
     : machine_(std::move(machine)),
       kernels_(machine_->kernels()),
       everybody_(machine_->crew(), placement_, kernels_),
@@ -88,15 +89,15 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
                                                    .batch = config.count("batch"),
                                                    .estimates = crew().leads() || has_init});
 
-  optimizer_ = make_optimizer(config.text("optimizer"), kernels_, rows_, layout().dim());
-  rate_ = make_learning_rate(config.text("lr"));
-  Link link(config.text("link"), n, seed);
+  optimizer_ = gossip::make_optimizer(config.text("optimizer"), kernels_, rows_, layout().dim());
+  rate_ = gossip::make_learning_rate(config.text("lr"));
+  gossip::Link link(config.text("link"), n, seed);
   if (link.simulated() && !crew().alone()) {
     throw InvalidArgument(
         "[link] simulated links need all peers in one process; drop --link, or mpirun");
   }
-  accounts_ = std::make_unique<Accounts>(std::move(link), *schedule_, rounds_per_epoch(),
-                                         layout().dim(), first_, rows_);
+  accounts_ = std::make_unique<gossip::Accounts>(std::move(link), *schedule_, rounds_per_epoch(),
+                                                 layout().dim(), first_, rows_);
   algorithm::check_fit(config.text("algorithm"),
                        {.graph_spec = config.text("graph"),
                         .graph = facts_,
@@ -122,11 +123,11 @@ Simulation::Simulation(const Config& config, std::shared_ptr<Machine> machine)
        .first = first_,
        .rows = rows_,
        .start_of = [this](std::uint32_t peer, std::span<float> x) { start_of(peer, x); }});
-  courier_ = std::make_unique<Courier>(Courier::Parts{.crew = crew(),
-                                                      .placement = placement_,
-                                                      .compressor = *compressor_,
-                                                      .layout = layout(),
-                                                      .kernels = kernels_});
+  courier_ = std::make_unique<gossip::Courier>(gossip::Courier::Parts{.crew = crew(),
+                                                                      .placement = placement_,
+                                                                      .compressor = *compressor_,
+                                                                      .layout = layout(),
+                                                                      .kernels = kernels_});
   gradient_ = kernels_.allocate(rows_, layout().dim());
   training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
                                                 : config.count("epochs") * rounds_per_epoch();

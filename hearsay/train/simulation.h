@@ -9,18 +9,19 @@
 #include "hearsay/backend/state.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/engine/objective.h"
+#include "hearsay/gossip/accounts.h"
+#include "hearsay/gossip/courier.h"
+#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/crew_mass_meter.h"
+#include "hearsay/gossip/learning_rate.h"
+#include "hearsay/gossip/machine.h"
+#include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
-#include "hearsay/train/accounts.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/courier.h"
-#include "hearsay/train/crew.h"
-#include "hearsay/train/crew_mass_meter.h"
 #include "hearsay/train/init.h"
-#include "hearsay/train/learning_rate.h"
-#include "hearsay/train/machine.h"
 #include "hearsay/train/metrics.h"
-#include "hearsay/train/optimizer.h"
+#include "hearsay/train/peer_report.h"
 
 namespace hearsay::train {
 
@@ -42,7 +43,7 @@ class Simulation {
   /// InvalidArgument.
   explicit Simulation(const Config& config);
   /// The same on a machine that it shares with others; `threads` and `device` are the machine's.
-  Simulation(const Config& config, std::shared_ptr<Machine> machine);
+  Simulation(const Config& config, std::shared_ptr<gossip::Machine> machine);
   ~Simulation();
 
   std::uint64_t round() const { return round_; }  ///< rounds done
@@ -77,7 +78,7 @@ class Simulation {
   void restored() { algorithm_->restored(); }
 
   /// What all peers have sent in settled rounds, in process 0.
-  Traffic traffic() const;
+  gossip::Traffic traffic() const;
   /// One peer's model (z) and its buffers, in process 0.
   SavedModel fetch_model(std::size_t peer) const;
   /// SHA-256 of all peers' models, in process 0.
@@ -89,7 +90,7 @@ class Simulation {
   std::size_t peers() const { return placement_.peers; }  ///< n, of all processes
   std::size_t first() const { return first_; }            ///< of this process's peers
   std::size_t rows() const { return rows_; }              ///< how many they are
-  Crew& crew() const { return machine_->crew(); }
+  gossip::Crew& crew() const { return machine_->crew(); }
   const transport::Placement& placement() const { return placement_; }
   const Layout& layout() const { return objective_->layout(); }
   const engine::Objective& objective() const { return *objective_; }
@@ -124,7 +125,7 @@ class Simulation {
   void check() const;
   std::span<double> norms_of(backend::ConstBlock rows) const;
 
-  std::shared_ptr<Machine> machine_;  ///< shared by the simulations of a fleet
+  std::shared_ptr<gossip::Machine> machine_;  ///< shared by the simulations of a fleet
   backend::Kernels& kernels_;
   transport::Placement placement_;
   std::size_t first_ = 0, rows_ = 0;
@@ -135,13 +136,13 @@ class Simulation {
   std::unique_ptr<engine::Objective> objective_;
   std::unique_ptr<algorithm::BankCompressor> bank_compressor_;
   std::unique_ptr<algorithm::Algorithm> algorithm_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<LearningRate> rate_;
-  std::unique_ptr<Accounts> accounts_;
+  std::unique_ptr<gossip::Optimizer> optimizer_;
+  std::unique_ptr<gossip::LearningRate> rate_;
+  std::unique_ptr<gossip::Accounts> accounts_;
   backend::Array gradient_;
-  std::unique_ptr<Courier> courier_;
-  CrewCollective everybody_;
-  CrewMassMeter meter_;
+  std::unique_ptr<gossip::Courier> courier_;
+  gossip::CrewCollective everybody_;
+  gossip::CrewMassMeter meter_;
   std::optional<std::uint64_t> met_phase_;  ///< of the graph whose senders the algorithm knows
 
   std::vector<float> init_;  ///< what all peers start with; empty: the objective says

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "hearsay/core/sha256.h"
-#include "hearsay/train/host_rows.h"
+#include "hearsay/gossip/host_rows.h"
 #include "hearsay/train/simulation.h"
 
 namespace hearsay::train {
@@ -58,7 +58,7 @@ std::string Simulation::models_sha256() const {
 std::vector<float> Simulation::average_model() const {
   std::vector<float> mean(layout().dim());
   if (!crew().alone()) {
-    const HostRows models(kernels_, algorithm_->point());
+    const gossip::HostRows models(kernels_, algorithm_->point());
     crew().group().mean(placement_, models.floats(), mean);
     return mean;
   }
@@ -84,10 +84,10 @@ std::vector<PeerReport> Simulation::gather(std::span<const PeerReport> own) cons
   return all;
 }
 
-Traffic Simulation::traffic() const {
+gossip::Traffic Simulation::traffic() const {
   std::vector<PeerReport> own;
-  for (std::size_t i = 0; i < rows_; ++i) own.push_back(accounts_->report(i));
-  return total_traffic(gather(own), accounts_->run_report().global_bytes);
+  for (std::size_t i = 0; i < rows_; ++i) own.push_back(PeerReport{.totals = accounts_->totals(i)});
+  return total_traffic(gather(own), accounts_->run_totals().global_bytes);
 }
 
 /// Of this process's models, in parallel. What a device holds is copied for as many at a time.
@@ -96,7 +96,8 @@ std::vector<double> Simulation::distances_to(std::span<const float> center) cons
   const std::size_t at_once = models_at_once();
   for (std::size_t begin = 0; begin < rows_; begin += at_once) {
     const std::size_t count = std::min(at_once, rows_ - begin);
-    const HostRows models(kernels_, {algorithm_->point().row(begin).data(), count, layout().dim()});
+    const gossip::HostRows models(kernels_,
+                                  {algorithm_->point().row(begin).data(), count, layout().dim()});
     pool().run(count,
                [&](std::size_t i) { distances[begin + i] = distance(models.row(i), center); });
   }
@@ -112,12 +113,12 @@ Metrics Simulation::evaluate() {
   const std::span<const double> push_sum = algorithm_->push_sum();
   std::vector<PeerReport> own;
   for (std::size_t i = 0; i < rows_; ++i) {
-    PeerReport& report = own.emplace_back(accounts_->report(i));
+    PeerReport& report = own.emplace_back(PeerReport{.totals = accounts_->totals(i)});
     report.score = scores[i];
     report.divergence = distances[i];
     if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
-  RunReport run = accounts_->run_report();
+  RunReport run{.totals = accounts_->run_totals()};
   run.round = round_;
   run.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
   run.lr = rate_->at(run.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);

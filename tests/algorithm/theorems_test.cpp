@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "algorithm/world.h"
-#include "hearsay/algorithm/averaging_rate.h"
+#include "hearsay/algorithm/method/averaging_rate.h"
 
 /// What the papers prove, one test each; where a wrong form is known, it is the control that must
 /// fail.

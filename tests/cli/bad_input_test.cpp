@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "cli/process.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 
@@ -34,9 +34,9 @@ class BadInput : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(BadInput, IsToldInOneLineAndLeavesNothingBehind) {
   const Mistake& mistake = GetParam();
-  const train::Scratch scratch;
-  if (!mistake.file.empty()) train::write_text(scratch / "input", mistake.file);
-  const auto before = train::contents(scratch.path());
+  const support::Scratch scratch;
+  if (!mistake.file.empty()) support::write_text(scratch / "input", mistake.file);
+  const auto before = support::contents(scratch.path());
 
   const Result result = hearsay(mistake.arguments, scratch.path());
   EXPECT_EQ(result.status, 2);
@@ -48,7 +48,7 @@ TEST_P(BadInput, IsToldInOneLineAndLeavesNothingBehind) {
   } else {
     EXPECT_EQ(result.err, expected + "\n");
   }
-  EXPECT_EQ(train::contents(scratch.path()), before);
+  EXPECT_EQ(support::contents(scratch.path()), before);
 }
 
 std::string name_of(const ::testing::TestParamInfo<Mistake>& row) { return row.param.name; }

@@ -6,15 +6,15 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/version.h"
-#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
+#include "hearsay/data/image/augment.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
+#include "hearsay/gossip/learning_rate.h"
+#include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/learning_rate.h"
-#include "hearsay/train/optimizer.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -31,7 +31,7 @@ class Commands : public ::testing::Test {
     return result.out;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 void expect_all(const std::string& text, const std::vector<std::string>& parts) {
@@ -44,7 +44,7 @@ TEST_F(Commands, SayThatTheirOutputWasLost) {
   for (const Words& words : {Words{"--version"}, {"list", "graphs"}, {"graph", "ring"}}) {
     Child child(words, scratch_.path(), "/dev/full", scratch_ / "err");
     EXPECT_EQ(child.wait(), 1) << words[0];
-    EXPECT_EQ(train::read_text(scratch_ / "err"),
+    EXPECT_EQ(support::read_text(scratch_ / "err"),
               "hearsay: [output] what was to be printed could not be written in whole; is the disk "
               "full?\n")
         << words[0];
@@ -102,12 +102,12 @@ TEST_F(Commands, TrainTakesADirectoryOfItsOwnBesideOthersThatBeginAtOnce) {
     }
     for (int k = 0; k < 4; ++k) {
       EXPECT_EQ(children[static_cast<std::size_t>(k)]->wait(), 0)
-          << train::read_text(scratch_ / ("err" + std::to_string(k)));
+          << support::read_text(scratch_ / ("err" + std::to_string(k)));
     }
   }
   for (const char* run : {"001", "002", "003", "004"}) {
     EXPECT_TRUE(fs::exists(scratch_ / "runs" / run / "summary.json")) << run;
-    EXPECT_EQ(train::metrics_of(scratch_ / "runs" / run).front()["round"], 0);
+    EXPECT_EQ(support::metrics_of(scratch_ / "runs" / run).front()["round"], 0);
   }
 }
 
@@ -121,7 +121,7 @@ TEST_F(Commands, TrainShowsValidation) {
 TEST_F(Commands, TrainWithAControlThatFailsStillSucceeds) {
   output({"train", "--data", "least-squares", "--rounds", "9", "--compare", "yes", "--out", "run",
           "--quiet"});
-  train::write_text(scratch_ / "run/compare/silence/config.toml", "peers =");
+  support::write_text(scratch_ / "run/compare/silence/config.toml", "peers =");
   const Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.err.starts_with("hearsay: warning: [compare silence] [")) << result.err;
@@ -134,10 +134,10 @@ TEST_F(Commands, TrainQuietPrintsNothing) {
 }
 
 TEST_F(Commands, FlagsOutrankTheConfigFile) {
-  train::write_text(scratch_ / "run.toml",
-                    "data = 'least-squares'\nepochs = 50\nseed = 5\npeers = 6\n");
+  support::write_text(scratch_ / "run.toml",
+                      "data = 'least-squares'\nepochs = 50\nseed = 5\npeers = 6\n");
   output({"train", "run.toml", "--rounds", "3", "--seed", "7", "--out", "run", "--quiet"});
-  const nlohmann::json summary = train::summary_of(scratch_ / "run");
+  const nlohmann::json summary = support::summary_of(scratch_ / "run");
   EXPECT_EQ(summary["seed"], 7);
   EXPECT_EQ(summary["peers"], 6);
   EXPECT_EQ(summary["epochs"], 3) << "an epoch of a closed-form problem is a round";
@@ -147,8 +147,8 @@ TEST_F(Commands, AConfigThatWasWrittenRunsTheSameAgain) {
   output({"train", "--data", "least-squares:noise=1", "--rounds", "30", "--seed", "007", "--out",
           "first", "--quiet"});
   output({"train", "first/config.toml", "--out", "second", "--quiet"});
-  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "first")),
-            train::lasting(train::summary_of(scratch_ / "second")));
+  EXPECT_EQ(support::lasting(support::summary_of(scratch_ / "first")),
+            support::lasting(support::summary_of(scratch_ / "second")));
 }
 
 TEST_F(Commands, ResumeTellsFromWhereItGoesOn) {
@@ -178,15 +178,15 @@ TEST_F(Commands, ListNamesEveryRowOfEveryFamily) {
   expect_rows(output({"list", "data"}), data::dataset_registry());
   expect_rows(output({"list", "data"}), engine::objective_registry());
   expect_rows(output({"list", "partitions"}), data::partition_registry());
-  expect_rows(output({"list", "optimizers"}), train::optimizer_registry());
-  expect_rows(output({"list", "rates"}), train::learning_rate_registry());
+  expect_rows(output({"list", "optimizers"}), gossip::optimizer_registry());
+  expect_rows(output({"list", "rates"}), gossip::learning_rate_registry());
   expect_rows(output({"list", "models"}), model::model_registry());
   expect_rows(output({"list", "augmentations"}), data::augmentation_registry());
   expect_all(output({"list"}), {output({"list", "graphs"}), output({"list", "rates"})});
 }
 
 TEST_F(Commands, TheConfigReferenceIsWhatListMarkdownPrints) {
-  EXPECT_EQ(train::read_text(fs::path(HEARSAY_SOURCE) / "docs/config_reference.md"),
+  EXPECT_EQ(support::read_text(fs::path(HEARSAY_SOURCE) / "docs/config_reference.md"),
             output({"list", "--markdown"}))
       << "hearsay list --markdown > docs/config_reference.md";
 }
@@ -216,7 +216,7 @@ TEST_F(Commands, ReportComparesRuns) {
                      "of it global", "divergence"});
   EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}),
             table + "\npage: both.html\n");
-  const std::string page = train::read_text(scratch_ / "both.html");
+  const std::string page = support::read_text(scratch_ / "both.html");
   expect_all(page, {"<!DOCTYPE html>", "<summary>dsgd</summary>", "<summary>psgd</summary>",
                     "<table class=\"sortable\">", "</html>"});
 }
@@ -233,7 +233,7 @@ TEST_F(Commands, ReportPutsItsPageBesideTheRunOrHere) {
 TEST_F(Commands, GraphDrawsAFile) {
   expect_all(output({"graph", "ring:directed", "-n", "5", "--svg", "ring.svg"}),
              {"strongly connected", "\npicture: ring.svg\n"});
-  expect_all(train::read_text(scratch_ / "ring.svg"),
+  expect_all(support::read_text(scratch_ / "ring.svg"),
              {"<svg xmlns=", "data-edge=\"4-0\"", "</svg>"});
 }
 

@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
 
 /// What the README promises of `hearsay train` alone.
 TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsWhatTalkingIsWorth) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result = hearsay({"train"}, scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "");
@@ -19,16 +19,16 @@ TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsWhatTalkingIsWorth) {
   EXPECT_EQ(result.out.find('\r'), std::string::npos) << "no progress bar without a terminal";
 
   const auto run = scratch / "runs/001";
-  const nlohmann::json summary = train::summary_of(run);
+  const nlohmann::json summary = support::summary_of(run);
   const double mean = summary["accuracy_mean"];
   EXPECT_GE(mean, 95);
   EXPECT_GE(summary["compression_factor"], 40);
   EXPECT_LT(summary["mass_drift"], 1e-5);
   EXPECT_EQ(summary["class_counts"].size(), 4u);
-  EXPECT_LT(train::summary_of(run / "compare/silence")["accuracy_mean"], mean - 5);
-  EXPECT_GT(train::summary_of(run / "compare/full")["accuracy_mean"], mean - 1);
+  EXPECT_LT(support::summary_of(run / "compare/silence")["accuracy_mean"], mean - 5);
+  EXPECT_GT(support::summary_of(run / "compare/full")["accuracy_mean"], mean - 1);
 
-  const std::string page = train::read_text(run / "report.html");
+  const std::string page = support::read_text(run / "report.html");
   EXPECT_NE(page.find("This run beside two controls"), std::string::npos);
   EXPECT_NE(page.find("Training samples of each class"), std::string::npos);
 }

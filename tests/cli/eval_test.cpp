@@ -2,7 +2,7 @@
 
 #include "cli/process.h"
 #include "hearsay/train/safetensors.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -30,11 +30,11 @@ class Eval : public ::testing::Test {
     return at == std::string::npos ? 0 : std::stod(text.substr(at + 1 + name.size()));
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_F(Eval, OfAnExportGivesTheFiguresOfItsRun) {
-  const nlohmann::json summary = train::summary_of(scratch_ / "run");
+  const nlohmann::json summary = support::summary_of(scratch_ / "run");
   const Result average = eval({"run/models/average.safetensors"});
   ASSERT_EQ(average.status, 0) << average.err;
   EXPECT_NEAR(figure(average.out, "accuracy"), summary["accuracy_of_average"], 1e-3);
@@ -69,7 +69,7 @@ TEST_F(Eval, OfAnotherModelOrADamagedFileIsRefused) {
   const Result other = eval({"other.safetensors", "--model", "logistic", "--data", "digits"});
   EXPECT_EQ(other.status, 2);
   EXPECT_TRUE(other.err.starts_with("hearsay: [safetensors] other.safetensors has ")) << other.err;
-  train::write_text(scratch_ / "bad.safetensors", "nonsense and more");
+  support::write_text(scratch_ / "bad.safetensors", "nonsense and more");
   const Result bad = eval({"bad.safetensors", "--model", "logistic", "--data", "digits"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_TRUE(bad.err.starts_with("hearsay: [safetensors] bad.safetensors is no ")) << bad.err;
@@ -83,7 +83,7 @@ TEST_F(Eval, FindsTheRunByAnyWayToTheFile) {
 
 TEST_F(Eval, DoesNotNeedTheRunIfModelAndDataAreGiven) {
   const std::string direct = eval({"run/models/average.safetensors"}).out;
-  train::write_text(scratch_ / "run/config.toml", "damaged");
+  support::write_text(scratch_ / "run/config.toml", "damaged");
   const Result told =
       eval({"run/models/average.safetensors", "--model", "logistic", "--data", "digits"});
   EXPECT_EQ(told.status, 0) << told.err;

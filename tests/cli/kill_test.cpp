@@ -6,7 +6,7 @@
 
 #include "cli/process.h"
 #include "hearsay/core/random.h"
-#include "train/every_algorithm.h"
+#include "support/every_algorithm.h"
 
 namespace hearsay::cli {
 namespace {
@@ -58,7 +58,7 @@ class Killed : public ::testing::TestWithParam<algorithm::Entry> {
     return child.wait();
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_P(Killed, GoesOnToTheSameModels) {
@@ -75,13 +75,13 @@ TEST_P(Killed, GoesOnToTheSameModels) {
 
   const Result resumed = hearsay({"train", "--resume", "killed", "--quiet"}, scratch_.path());
   ASSERT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "killed")),
-            train::lasting(train::summary_of(scratch_ / "unbroken")));
-  EXPECT_EQ(train::metrics_of(scratch_ / "killed"), train::metrics_of(scratch_ / "unbroken"));
+  EXPECT_EQ(support::lasting(support::summary_of(scratch_ / "killed")),
+            support::lasting(support::summary_of(scratch_ / "unbroken")));
+  EXPECT_EQ(support::metrics_of(scratch_ / "killed"), support::metrics_of(scratch_ / "unbroken"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Killed, ::testing::ValuesIn(algorithm::registry()),
-                         train::name_of);
+                         support::name_of);
 
 }  // namespace
 }  // namespace hearsay::cli

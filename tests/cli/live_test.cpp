@@ -14,7 +14,7 @@
 #include "cli/stop.h"
 #include "hearsay/live/listener.h"
 #include "live/client.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -80,7 +80,7 @@ class Live : public ::testing::Test {
     }
   }
 
-  std::string text(const char* name) const { return train::read_text(scratch_ / name); }
+  std::string text(const char* name) const { return support::read_text(scratch_ / name); }
 
   /// The process that serves, a child of the run's.
   pid_t server() const {
@@ -99,7 +99,7 @@ class Live : public ::testing::Test {
     return client;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
   std::optional<Child> child_;
   std::string url_;
   std::uint16_t port_ = 0;
@@ -147,9 +147,9 @@ TEST_F(Live, WatchingChangesNothing) {
   child_->signal(SIGCONT);
   reads.receive("event: end\n");
   EXPECT_EQ(child_->wait(), 0) << text("err");
-  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "watched")),
-            train::lasting(train::summary_of(scratch_ / "alone")));
-  EXPECT_EQ(train::metrics_of(scratch_ / "watched"), train::metrics_of(scratch_ / "alone"));
+  EXPECT_EQ(support::lasting(support::summary_of(scratch_ / "watched")),
+            support::lasting(support::summary_of(scratch_ / "alone")));
+  EXPECT_EQ(support::metrics_of(scratch_ / "watched"), support::metrics_of(scratch_ / "alone"));
 }
 
 TEST_F(Live, ARunOutlivesItsServer) {
@@ -162,8 +162,8 @@ TEST_F(Live, ARunOutlivesItsServer) {
   EXPECT_EQ(child_->wait(), 0);
   EXPECT_TRUE(holds(text("err"), "hearsay: the live page is gone; training goes on\n"))
       << text("err");
-  EXPECT_EQ(train::summary_of(scratch_ / "watched").at("models_sha256"),
-            train::summary_of(scratch_ / "alone").at("models_sha256"));
+  EXPECT_EQ(support::summary_of(scratch_ / "watched").at("models_sha256"),
+            support::summary_of(scratch_ / "alone").at("models_sha256"));
 }
 
 /// A server that answers nothing, not even its own end.
@@ -250,10 +250,10 @@ TEST_F(Live, QuietRunsSayWhereTheyCanBeSeen) {
 }
 
 TEST_F(Live, AConfigFileMayFollow) {
-  train::write_text(scratch_ / "a.toml", "peers = 3\ndata = \"least-squares\"\nrounds = 10\n");
+  support::write_text(scratch_ / "a.toml", "peers = 3\ndata = \"least-squares\"\nrounds = 10\n");
   const Result result = hearsay({"train", "--live", "a.toml", "--out", "run"}, scratch_.path());
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(train::summary_of(scratch_ / "run").at("peers"), 3);
+  EXPECT_EQ(support::summary_of(scratch_ / "run").at("peers"), 3);
 }
 
 TEST_F(Live, MistakesAreNamed) {

@@ -13,7 +13,7 @@
 
 #include "cli/mpirun.h"
 #include "hearsay/core/random.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -28,7 +28,7 @@ constexpr int kRanks = 4;
 std::optional<pid_t> process_of(pid_t launcher, int rank) {
   std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", launcher));
   for (pid_t child = 0; children >> child;) {
-    const std::string environment = train::read_text(fmt::format("/proc/{}/environ", child));
+    const std::string environment = support::read_text(fmt::format("/proc/{}/environ", child));
     const std::string wanted = fmt::format("OMPI_COMM_WORLD_RANK={}", rank);
     if (environment.find(wanted + '\0') != std::string::npos) return child;
   }
@@ -82,12 +82,12 @@ class KilledRank : public ::testing::TestWithParam<int> {
     Death death;
     death.status = run.wait();
     death.after = Clock::now() - begin;
-    death.err = train::read_text(scratch_ / "err");
+    death.err = support::read_text(scratch_ / "err");
     if (fs::exists(scratch_ / "killed/summary.json")) return {};
     return death;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_P(KilledRank, EndsTheRunWhichGoesOnToTheSameModels) {
@@ -112,11 +112,11 @@ TEST_P(KilledRank, EndsTheRunWhichGoesOnToTheSameModels) {
   const Result resumed =
       hearsay({"train", "--resume", "killed", "--quiet"}, scratch_.path(), launcher);
   ASSERT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "killed")),
-            train::lasting(train::summary_of(scratch_ / "unbroken")));
-  EXPECT_EQ(train::metrics_of(scratch_ / "killed"), train::metrics_of(scratch_ / "unbroken"));
-  EXPECT_EQ(train::contents(scratch_ / "killed/models"),
-            train::contents(scratch_ / "unbroken/models"));
+  EXPECT_EQ(support::lasting(support::summary_of(scratch_ / "killed")),
+            support::lasting(support::summary_of(scratch_ / "unbroken")));
+  EXPECT_EQ(support::metrics_of(scratch_ / "killed"), support::metrics_of(scratch_ / "unbroken"));
+  EXPECT_EQ(support::contents(scratch_ / "killed/models"),
+            support::contents(scratch_ / "unbroken/models"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Times, KilledRank, ::testing::Range(0, 10));

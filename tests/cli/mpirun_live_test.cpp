@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "cli/mpirun.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
 
 TEST(UnderMpirun, OneProcessServesTheRun) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Words words = {"train", "--data",   "digits", "--model", "logistic", "--peers",
                        "4",     "--rounds", "200",    "--lr",    "0.01",     "--evaluate",
                        "50",    "--out",    "run",    "--live"};
@@ -21,7 +21,7 @@ TEST(UnderMpirun, OneProcessServesTheRun) {
 }
 
 TEST(UnderMpirun, APortThatIsTakenIsSaidOnce) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result =
       hearsay({"train", "--rounds", "10", "--live", "--live-address", "192.0.2.1"}, scratch.path(),
               mpirun(2));

@@ -7,13 +7,13 @@
 
 #include "cli/mpirun.h"
 #include "cli/stop.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using train::lasting, train::metrics_of, train::summary_of;
+using support::lasting, support::metrics_of, support::summary_of;
 
 std::size_t count(const std::string& text, const std::string& what) {
   std::size_t found = 0;
@@ -24,7 +24,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 }
 
 TEST(UnderMpirun, TheProgramTrainsAsAlone) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Words arguments = {"train",    "--data", "digits", "--model", "logistic",   "--peers", "5",
                            "--rounds", "20",     "--lr",   "0.1",     "--evaluate", "7"};
   const auto into = [&](const std::string& out) {
@@ -37,16 +37,16 @@ TEST(UnderMpirun, TheProgramTrainsAsAlone) {
   ASSERT_EQ(together.status, 0) << together.err;
   EXPECT_EQ(lasting(summary_of(scratch / "together")), lasting(summary_of(scratch / "alone")));
   EXPECT_EQ(metrics_of(scratch / "together"), metrics_of(scratch / "alone"));
-  EXPECT_EQ(train::contents(scratch / "together/models"),
-            train::contents(scratch / "alone/models"));
+  EXPECT_EQ(support::contents(scratch / "together/models"),
+            support::contents(scratch / "alone/models"));
   EXPECT_TRUE(fs::exists(scratch / "together/report.html"));
   EXPECT_EQ(count(together.out, "run directory: together"), 1u) << together.out;
 }
 
 TEST(UnderMpirun, NamesNeedNotBeAscii) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   fs::create_directories(scratch / "Donn\u00e9es");
-  train::write_text(scratch / "Donn\u00e9es/t.csv", "a,label,b\n1,x,2\n3,y,4\n5,x,6\n7,y,9\n");
+  support::write_text(scratch / "Donn\u00e9es/t.csv", "a,label,b\n1,x,2\n3,y,4\n5,x,6\n7,y,9\n");
   const Result result = hearsay(
       {"train", "--data", "csv:Donn\u00e9es/t.csv,test=0.5", "--peers", "2", "--graph", "ring",
        "--partition", "iid", "--batch", "1", "--rounds", "2", "--out", "Donn\u00e9es/out"},
@@ -56,7 +56,7 @@ TEST(UnderMpirun, NamesNeedNotBeAscii) {
 }
 
 TEST(UnderMpirun, RunsFollowEachOther) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Words quick = {"train", "--data", "digits", "--model", "logistic", "--rounds", "4"};
   Words compared = quick;
   compared.insert(compared.end(), {"--compare", "yes"});
@@ -69,7 +69,7 @@ TEST(UnderMpirun, RunsFollowEachOther) {
 
 /// One message, whoever finds it, and nothing is written.
 void expect_one_message(const Words& arguments, const std::string& message) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result = hearsay(arguments, scratch.path(), mpirun(3));
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(count(result.err, "hearsay: "), 1u) << result.err;
@@ -95,7 +95,7 @@ Words mpirun_after(const std::string& line) {
 }
 
 TEST(UnderMpirun, AMistakeIsSaidThoughProcess0ComesLast) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result = hearsay({"train", "--algorithn", "sgp"}, scratch.path(),
                                 mpirun_after("[ $OMPI_COMM_WORLD_RANK != 0 ] || sleep 1"));
   EXPECT_EQ(result.status, 2);
@@ -105,7 +105,7 @@ TEST(UnderMpirun, AMistakeIsSaidThoughProcess0ComesLast) {
 }
 
 TEST(UnderMpirun, AMistakeThatOneProcessIsAloneWithIsSaidByIt) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result =
       hearsay({"train", "--rounds", "2"}, scratch.path(),
               mpirun_after("[ $OMPI_COMM_WORLD_RANK != 2 ] || set -- \"$@\" --algorithn sgp"));
@@ -117,7 +117,7 @@ TEST(UnderMpirun, AMistakeThatOneProcessIsAloneWithIsSaidByIt) {
 TEST(UnderMpirun, ARunThatDivergesIsToldOnce) {
   for (const char* compressor : {"identity", "topk:keep=0.5", "qsgd:bits=4"}) {
     SCOPED_TRACE(compressor);
-    const train::Scratch scratch;
+    const support::Scratch scratch;
     const bool raw = std::string(compressor) == "identity";
     const Result result =
         hearsay({"train", "--data", "least-squares", "--peers", "4", "--algorithm",
@@ -132,7 +132,7 @@ TEST(UnderMpirun, ARunThatDivergesIsToldOnce) {
 
 /// What stops a control takes nothing from the run, nor from the other control.
 TEST(UnderMpirun, AControlThatDivergesIsAWarning) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result = hearsay(
       {"train", "--data", "least-squares:dim=20,samples=20,noise=0", "--peers", "3", "--rounds",
        "2000", "--compare", "yes", "--algorithm", "psgd", "--graph", "complete", "--lr", "0.6"},
@@ -149,7 +149,7 @@ void wait_for(const fs::path& path, const Child& child) {
 }
 
 TEST(UnderMpirun, AProcessThatFailsAloneEndsTheOthers) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   Child child({"train", "--data", "least-squares:dim=50", "--peers", "4", "--rounds", "100000000",
                "--evaluate", "100", "--out", "run"},
               scratch.path(), scratch / "out", scratch / "err", mpirun(4));
@@ -160,13 +160,13 @@ TEST(UnderMpirun, AProcessThatFailsAloneEndsTheOthers) {
     fs::remove(metrics, error);
   } while (!fs::create_directory(metrics, error) && !child.ended());
   EXPECT_EQ(child.wait(), 1);
-  const std::string err = train::read_text(scratch / "err");
+  const std::string err = support::read_text(scratch / "err");
   EXPECT_EQ(count(err, "hearsay: process 0: ["), 1u) << err;
   EXPECT_NE(err.find("] cannot "), std::string::npos) << err;
 }
 
 TEST(UnderMpirun, ASignalStopsTheRunWhereProcessesMeet) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Words arguments = {
       "train",        "--data", "least-squares:dim=50", "--peers", "4",     "--rounds", "100000000",
       "--checkpoint", "10",     "--evaluate",           "1000",    "--out", "run"};
@@ -174,7 +174,7 @@ TEST(UnderMpirun, ASignalStopsTheRunWhereProcessesMeet) {
   wait_for(scratch / "run/checkpoint", child);
   child.signal(SIGUSR1);
   EXPECT_EQ(child.wait(), kStopped);
-  const std::string err = train::read_text(scratch / "err");
+  const std::string err = support::read_text(scratch / "err");
   EXPECT_EQ(count(err, "hearsay: stopped at round "), 1u) << err;
   EXPECT_FALSE(fs::exists(scratch / "run/summary.json"));
 }

@@ -3,7 +3,7 @@
 #include "cli/process.h"
 #include "data/files.h"
 #include "hearsay/data/dataset.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 /// Names that are not ASCII: in UTF-8 they serve for everything; in another encoding they are
 /// refused where a run could not be resumed with them, and nothing of a run is ever lost.
@@ -44,7 +44,7 @@ class Names : public ::testing::Test {
     EXPECT_EQ(result.err, "");
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_F(Names, OfDataOfEveryKind) {
@@ -62,14 +62,14 @@ TEST_F(Names, OfDataOfEveryKind) {
 
 TEST_F(Names, OfEveryFileThatACommandReadsOrWrites) {
   const std::string out = in(kFolder, "l\xc3\xa4uft");
-  train::write_text(scratch_ / in(kFolder, "graph\xc3\xa9.txt"), "0 1\n1 2\n2 0\n");
-  train::write_text(scratch_ / in(kFolder, "r\xc3\xa9glage.toml"),
-                    "data = 'least-squares:dim=4'\nrounds = 4\nevaluate = 1\ngraph = 'file:" +
-                        in(kFolder, "graph\xc3\xa9.txt") + "'\n");
+  support::write_text(scratch_ / in(kFolder, "graph\xc3\xa9.txt"), "0 1\n1 2\n2 0\n");
+  support::write_text(scratch_ / in(kFolder, "r\xc3\xa9glage.toml"),
+                      "data = 'least-squares:dim=4'\nrounds = 4\nevaluate = 1\ngraph = 'file:" +
+                          in(kFolder, "graph\xc3\xa9.txt") + "'\n");
   expect_done({"train", in(kFolder, "r\xc3\xa9glage.toml"), "--out", out, "--quiet"});
   fs::remove(scratch_ / out / "summary.json");
   expect_done({"train", "--resume", out, "--quiet"});
-  EXPECT_EQ(train::summary_of(scratch_ / out)["training_rounds"], 4);
+  EXPECT_EQ(support::summary_of(scratch_ / out)["training_rounds"], 4);
   expect_done({"train", in(kFolder, "r\xc3\xa9glage.toml"), "--init",
                in(out.c_str(), "models/average.safetensors"), "--out", "second", "--quiet"});
   expect_done({"graph", "file:" + in(kFolder, "graph\xc3\xa9.txt"), "--svg",
@@ -78,7 +78,7 @@ TEST_F(Names, OfEveryFileThatACommandReadsOrWrites) {
   for (const char* file : {"dessin\xc3\xa9.svg", "page\xc3\xa9.html"}) {
     EXPECT_TRUE(fs::exists(scratch_ / in(kFolder, file))) << file;
   }
-  EXPECT_NE(train::read_text(scratch_ / in(kFolder, "page\xc3\xa9.html")).find("l\xc3\xa4uft"),
+  EXPECT_NE(support::read_text(scratch_ / in(kFolder, "page\xc3\xa9.html")).find("l\xc3\xa4uft"),
             std::string::npos);
 }
 
@@ -93,7 +93,7 @@ TEST_F(Names, OfModelsThatAreScored) {
 
 TEST_F(Names, OfSweeps) {
   data::write_mnist(scratch_ / kFolder, false);
-  train::write_text(scratch_ / in(kFolder, "s\xc3\xa9rie.toml"), R"(
+  support::write_text(scratch_ / in(kFolder, "s\xc3\xa9rie.toml"), R"(
 title = "R\u00e9glages"
 source = "nobody"
 seeds = [1]
@@ -120,24 +120,24 @@ TEST_F(Names, ThatAreNotUtf8CanBeThoseOfRunDirectories) {
   fs::remove(scratch_ / out / "summary.json");
   expect_done({"train", "--resume", out, "--quiet"});
   expect_done({"report", out, "--html", in(kLatin, "page.html")});
-  EXPECT_EQ(train::summary_of(scratch_ / out)["training_rounds"], 4);
+  EXPECT_EQ(support::summary_of(scratch_ / out)["training_rounds"], 4);
 }
 
 TEST_F(Names, ThatAreNotUtf8AreRefusedInSettings) {
   data::write_mnist(scratch_ / kLatin, false);
-  const auto before = train::contents(scratch_.path());
+  const auto before = support::contents(scratch_.path());
   const Result result = run(train({"--data", "mnist:" + std::string(kLatin), "--out", "made"}));
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(result.err,
             "hearsay: [config] data is not UTF-8: 'mnist:Donn\\xe9es'; rename what it names, or "
             "give a symbolic link to it\n");
-  EXPECT_EQ(train::contents(scratch_.path()), before);
+  EXPECT_EQ(support::contents(scratch_.path()), before);
 }
 
 TEST_F(Names, OfClassesThatAreNotUtf8AreEscaped) {
-  train::write_text(scratch_ / "latin.csv",
-                    "a,label,b\n1,caf\xe9,2\n3,th\xc3\xa9,4\n5,caf\xe9,6\n"
-                    "7,th\xc3\xa9,9\n");
+  support::write_text(scratch_ / "latin.csv",
+                      "a,label,b\n1,caf\xe9,2\n3,th\xc3\xa9,4\n5,caf\xe9,6\n"
+                      "7,th\xc3\xa9,9\n");
   data::write_folder(scratch_ / "pictures", 5);
   for (const char* part : {"train", "val"}) {
     fs::rename(scratch_ / "pictures" / part / "cat", scratch_ / "pictures" / part / "ch\xe2t");
@@ -148,7 +148,7 @@ TEST_F(Names, OfClassesThatAreNotUtf8AreEscaped) {
     const std::string out = std::string("of ") + name;
     expect_done(train({"--data", spec, "--out", out}));
     for (int turn = 0; turn < 2; ++turn) {
-      const auto names = train::summary_of(scratch_ / out)["class_names"];
+      const auto names = support::summary_of(scratch_ / out)["class_names"];
       EXPECT_NE(std::ranges::find(names, name), names.end()) << names;
       EXPECT_TRUE(fs::exists(scratch_ / out / "report.html"));
       fs::remove(scratch_ / out / "summary.json");

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 
@@ -94,10 +94,10 @@ bool lives(pid_t process) {
 }
 
 Result hearsay(const Words& arguments, const fs::path& directory, const Words& launcher) {
-  const train::Scratch output;
+  const support::Scratch output;
   const fs::path out = output / "out", err = output / "err";
   const int status = Child(arguments, directory, out, err, launcher).wait();
-  return {status, train::read_text(out), train::read_text(err)};
+  return {status, support::read_text(out), support::read_text(err)};
 }
 
 }  // namespace hearsay::cli

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -21,15 +21,15 @@ class RunDirectory : public ::testing::Test {
 
   /// What is said about a wrong command, which must change nothing.
   std::string refusal(const Words& arguments, int status) {
-    const auto before = train::contents(scratch_.path());
+    const auto before = support::contents(scratch_.path());
     const Result result = hearsay(arguments, scratch_.path());
     EXPECT_EQ(result.status, status);
     EXPECT_EQ(result.out, "");
-    EXPECT_EQ(train::contents(scratch_.path()), before);
+    EXPECT_EQ(support::contents(scratch_.path()), before);
     return result.err;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_F(RunDirectory, IsNotTrainedIntoTwice) {
@@ -38,7 +38,7 @@ TEST_F(RunDirectory, IsNotTrainedIntoTwice) {
 }
 
 TEST_F(RunDirectory, CannotBeAFileOrLieInOne) {
-  train::write_text(scratch_ / "file", "precious");
+  support::write_text(scratch_ / "file", "precious");
   EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", "file"}, 2),
             "hearsay: [train] cannot create file: Not a directory\n");
   EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", "file/run"}, 2),
@@ -70,15 +70,15 @@ TEST_F(RunDirectory, IsResumedWithItsOwnSettings) {
 }
 
 TEST_F(RunDirectory, IsNotResumedWithADamagedConfig) {
-  train::write_text(scratch_ / "run/config.toml", "peers = \n");
+  support::write_text(scratch_ / "run/config.toml", "peers = \n");
   EXPECT_TRUE(refusal({"train", "--resume", "run"}, 2)
                   .starts_with("hearsay: [run/config.toml, line 1] Error while parsing "));
 }
 
 TEST_F(RunDirectory, IsNotResumedWithOtherSettingsThanItsCheckpoints) {
-  std::string config = train::read_text(scratch_ / "run/config.toml");
+  std::string config = support::read_text(scratch_ / "run/config.toml");
   config.replace(config.find("lr = '0.05'"), 11, "lr = '0.04'");
-  train::write_text(scratch_ / "run/config.toml", config);
+  support::write_text(scratch_ / "run/config.toml", config);
   const std::string said = refusal({"train", "--resume", "run"}, 1);
   EXPECT_TRUE(said.starts_with("hearsay: [checkpoint] run/checkpoint/round-0000000000")) << said;
   EXPECT_TRUE(said.ends_with(".ckpt belongs to a run with other settings\n")) << said;
@@ -92,9 +92,9 @@ std::size_t damage_checkpoints(const fs::path& run, std::size_t most) {
   }
   std::sort(files.rbegin(), files.rend());
   for (std::size_t i = 0; i < std::min(most, files.size()); ++i) {
-    std::string bytes = train::read_text(files[i]);
+    std::string bytes = support::read_text(files[i]);
     bytes[bytes.size() / 2] ^= 1;
-    train::write_text(files[i], bytes);
+    support::write_text(files[i], bytes);
   }
   return files.size();
 }
@@ -110,13 +110,13 @@ TEST_F(RunDirectory, IsNotResumedIfAllCheckpointsAreDamaged) {
 }
 
 TEST_F(RunDirectory, IsResumedFromTheOlderCheckpointIfTheNewestIsDamaged) {
-  const auto before = train::lasting(train::summary_of(scratch_ / "run"));
+  const auto before = support::lasting(support::summary_of(scratch_ / "run"));
   damage_checkpoints(scratch_ / "run", 1);
   const Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.err.starts_with("hearsay: passed over: [checkpoint] run/checkpoint/round-"))
       << result.err;
-  EXPECT_EQ(train::lasting(train::summary_of(scratch_ / "run")), before);
+  EXPECT_EQ(support::lasting(support::summary_of(scratch_ / "run")), before);
 }
 
 TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
@@ -126,7 +126,7 @@ TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
             "metrics.jsonl is missing\n"
             "hearsay: left out: [report] nowhere holds no run: there is no directory\n"
             "hearsay: [report] none of the directories holds a run\n");
-  train::write_text(scratch_ / "page.html", "of yesterday");
+  support::write_text(scratch_ / "page.html", "of yesterday");
   EXPECT_EQ(refusal({"report", "foreign", "--html", "page.html"}, 2),
             "hearsay: left out: [report] foreign holds no run: config.toml is missing, "
             "metrics.jsonl is missing\n"
@@ -135,7 +135,7 @@ TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
 
 TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsDamaged) {
   fs::copy(scratch_ / "run", scratch_ / "damaged", fs::copy_options::recursive);
-  train::write_text(scratch_ / "damaged/summary.json", "{\"peers\": 4");
+  support::write_text(scratch_ / "damaged/summary.json", "{\"peers\": 4");
   const Result result = hearsay({"report", "run", "damaged"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err,

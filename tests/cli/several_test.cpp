@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -9,16 +9,17 @@ namespace {
 class SeveralConfigs : public ::testing::Test {
  protected:
   SeveralConfigs() {
-    train::write_text(scratch_ / "good.toml", "data = 'least-squares'\nrounds = 20\n");
-    train::write_text(scratch_ / "other.toml",
-                      "data = 'least-squares'\nrounds = 10\nalgorithm = 'sgp'\n");
-    train::write_text(scratch_ / "bad.toml", "data = 'least-squares'\nrounds = 20\nlr = '1e30'\n");
+    support::write_text(scratch_ / "good.toml", "data = 'least-squares'\nrounds = 20\n");
+    support::write_text(scratch_ / "other.toml",
+                        "data = 'least-squares'\nrounds = 10\nalgorithm = 'sgp'\n");
+    support::write_text(scratch_ / "bad.toml",
+                        "data = 'least-squares'\nrounds = 20\nlr = '1e30'\n");
   }
   Result train(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "train");
     return hearsay(arguments, scratch_.path());
   }
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_F(SeveralConfigs, AreRunsOfTheirOwnUnderTheOptionsOfAll) {
@@ -28,9 +29,9 @@ TEST_F(SeveralConfigs, AreRunsOfTheirOwnUnderTheOptionsOfAll) {
   EXPECT_NE(result.out.find("good   round  0"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("other  round 10"), std::string::npos) << result.out;
   EXPECT_EQ(train({"good.toml", "--seed", "5", "--out", "alone", "--evaluate", "5"}).status, 0);
-  EXPECT_EQ(train::contents(scratch_ / "runs/good/models"),
-            train::contents(scratch_ / "alone/models"));
-  EXPECT_EQ(train::summary_of(scratch_ / "runs/other")["seed"], 5);
+  EXPECT_EQ(support::contents(scratch_ / "runs/good/models"),
+            support::contents(scratch_ / "alone/models"));
+  EXPECT_EQ(support::summary_of(scratch_ / "runs/other")["seed"], 5);
 }
 
 TEST_F(SeveralConfigs, SurviveOneThatFails) {
@@ -44,8 +45,8 @@ TEST_F(SeveralConfigs, SurviveOneThatFails) {
 
 TEST_F(SeveralConfigs, GetNumbersWithoutOut) {
   EXPECT_EQ(train({"good.toml", "other.toml", "--quiet"}).status, 0);
-  EXPECT_EQ(train::summary_of(scratch_ / "runs/001")["rounds"], 40) << "20, and 20 final ones";
-  EXPECT_EQ(train::summary_of(scratch_ / "runs/002")["rounds"], 10);
+  EXPECT_EQ(support::summary_of(scratch_ / "runs/001")["rounds"], 40) << "20, and 20 final ones";
+  EXPECT_EQ(support::summary_of(scratch_ / "runs/002")["rounds"], 10);
 }
 
 TEST_F(SeveralConfigs, AreNotCompared) {

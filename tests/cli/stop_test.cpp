@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/process.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -49,7 +49,7 @@ class Stopped : public ::testing::Test {
   /// Evaluations that a run has written.
   std::size_t evaluations(const std::string& out) const {
     return static_cast<std::size_t>(
-        std::ranges::count(train::read_text(scratch_ / out / "metrics.jsonl"), '\n'));
+        std::ranges::count(support::read_text(scratch_ / out / "metrics.jsonl"), '\n'));
   }
 
   void wait_for_evaluations(std::size_t number, const std::string& out, const Child& child) const {
@@ -76,7 +76,7 @@ class Stopped : public ::testing::Test {
     }
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 /// The run has no checkpoint but the one that the signal asked for.
@@ -85,11 +85,11 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
     const std::string out = number == SIGINT ? "inter rupted" : "terminated";
     const std::string quoted = number == SIGINT ? "'inter rupted'" : "terminated";
     ASSERT_EQ(stop_with(number, out), 130);
-    const std::string errors = train::read_text(scratch_ / "errors");
+    const std::string errors = support::read_text(scratch_ / "errors");
     EXPECT_TRUE(errors.starts_with("hearsay: stopped at round ")) << errors;
     EXPECT_TRUE(errors.ends_with("; go on with: hearsay train --resume " + quoted + "\n"))
         << errors;
-    EXPECT_NE(train::read_text(scratch_ / "said").find("to optimum"), std::string::npos)
+    EXPECT_NE(support::read_text(scratch_ / "said").find("to optimum"), std::string::npos)
         << "a table of what was reached";
     EXPECT_FALSE(fs::exists(scratch_ / out / "summary.json"));
     EXPECT_TRUE(fs::exists(scratch_ / out / "report.html"));
@@ -100,11 +100,11 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
   }
   ASSERT_EQ(hearsay(arguments("unbroken"), scratch_.path()).status, 0);
   for (const char* out : {"inter rupted", "terminated"}) {
-    EXPECT_EQ(train::lasting(train::summary_of(scratch_ / out)),
-              train::lasting(train::summary_of(scratch_ / "unbroken")));
-    EXPECT_EQ(train::metrics_of(scratch_ / out), train::metrics_of(scratch_ / "unbroken"));
-    EXPECT_EQ(train::contents(scratch_ / out / "models"),
-              train::contents(scratch_ / "unbroken/models"));
+    EXPECT_EQ(support::lasting(support::summary_of(scratch_ / out)),
+              support::lasting(support::summary_of(scratch_ / "unbroken")));
+    EXPECT_EQ(support::metrics_of(scratch_ / out), support::metrics_of(scratch_ / "unbroken"));
+    EXPECT_EQ(support::contents(scratch_ / out / "models"),
+              support::contents(scratch_ / "unbroken/models"));
   }
 }
 

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 
 #include "cli/process.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 /// Standard streams that are closed or full, and output files that are no regular ones.
 namespace hearsay::cli {
@@ -22,14 +22,14 @@ class Streams : public ::testing::Test {
     return {"train", "--data", "least-squares:dim=4", "--rounds", "40", "--out", out};
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
   for (const char* how : {">&-", "2>&-", "<&-", "<&- >&- 2>&-"}) {
     fs::remove_all(scratch_ / "run");
     EXPECT_EQ(run(train("run"), how).status, 0) << how;
-    const std::string config = train::read_text(scratch_ / "run/config.toml");
+    const std::string config = support::read_text(scratch_ / "run/config.toml");
     EXPECT_EQ(config.find("round "), std::string::npos) << how << "\n" << config;
     fs::remove(scratch_ / "run/summary.json");
     const Result resumed = hearsay({"train", "--resume", "run", "--quiet"}, scratch_.path());
@@ -58,7 +58,7 @@ TEST_F(Streams, OfAWarningMayBeFull) {
   for (const auto& entry : fs::directory_iterator(scratch_ / "run/checkpoint")) {
     if (entry.path().extension() == ".ckpt" && entry.path() > newest) newest = entry.path();
   }
-  train::write_text(newest, "damaged");  // passed over, which is said
+  support::write_text(newest, "damaged");  // passed over, which is said
   EXPECT_EQ(run({"train", "--resume", "run"}, "2>/dev/full").status, 0);
   EXPECT_TRUE(fs::exists(scratch_ / "run/summary.json"));
 }
@@ -75,21 +75,21 @@ TEST_F(Streams, CanBeTheFileThatIsWritten) {
 
 TEST_F(Streams, LinksAndPipesAndDevicesAreWrittenThrough) {
   ASSERT_EQ(hearsay(train("run"), scratch_.path()).status, 0);
-  train::write_text(scratch_ / "page.html.tmp", "precious");
-  train::write_text(scratch_ / "target", "old");
+  support::write_text(scratch_ / "page.html.tmp", "precious");
+  support::write_text(scratch_ / "target", "old");
   fs::create_symlink("target", scratch_ / "page.html");
   const Result linked = hearsay({"report", "run", "--html", "page.html"}, scratch_.path());
   EXPECT_EQ(linked.status, 0) << linked.err;
   EXPECT_TRUE(fs::is_symlink(scratch_ / "page.html"));
-  EXPECT_TRUE(train::read_text(scratch_ / "target").starts_with("<!DOCTYPE html>"));
-  EXPECT_EQ(train::read_text(scratch_ / "page.html.tmp"), "precious");
+  EXPECT_TRUE(support::read_text(scratch_ / "target").starts_with("<!DOCTYPE html>"));
+  EXPECT_EQ(support::read_text(scratch_ / "page.html.tmp"), "precious");
 
   ASSERT_EQ(::mkfifo((scratch_ / "pipe").c_str(), 0600), 0);
   const Result piped = hearsay({"graph", "ring", "-n", "4", "--svg", "pipe"}, scratch_.path(),
                                {"sh", "-c", "cat pipe >drawn & \"$@\"; wait", "sh"});
   EXPECT_EQ(piped.status, 0) << piped.err;
   EXPECT_TRUE(fs::is_fifo(scratch_ / "pipe"));
-  EXPECT_NE(train::read_text(scratch_ / "drawn").find("<svg"), std::string::npos);
+  EXPECT_NE(support::read_text(scratch_ / "drawn").find("<svg"), std::string::npos);
 
   fs::create_symlink("/dev/null", scratch_ / "nothing");
   for (const Words& words : {Words{"graph", "ring", "-n", "4", "--svg", "nothing"},

@@ -7,8 +7,8 @@
 
 #include "cli/process.h"
 #include "hearsay/core/random.h"
-#include "hearsay/train/run_lock.h"
-#include "train/scratch.h"
+#include "hearsay/run/run_lock.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -32,7 +32,7 @@ evaluate = 7
 
 class BrokenSweep : public ::testing::Test {
  protected:
-  BrokenSweep() { train::write_text(scratch_ / "f.toml", kFile); }
+  BrokenSweep() { support::write_text(scratch_ / "f.toml", kFile); }
 
   Words arguments(const char* out) const {
     return {"sweep", "f.toml", "--jobs", "2", "--out", out, "--quiet"};
@@ -43,7 +43,7 @@ class BrokenSweep : public ::testing::Test {
     for (const auto& entry : fs::directory_iterator(scratch_ / out)) {
       if (!entry.is_directory()) continue;
       all.emplace_back(entry.path().filename().string(),
-                       train::lasting(train::summary_of(entry.path())).dump());
+                       support::lasting(support::summary_of(entry.path())).dump());
     }
     std::ranges::sort(all);
     return all;
@@ -51,7 +51,7 @@ class BrokenSweep : public ::testing::Test {
   bool anybody_trains(const char* out) const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(scratch_ / out, error)) {
-      if (entry.is_directory() && train::is_being_trained(entry.path())) return true;
+      if (entry.is_directory() && run::is_being_trained(entry.path())) return true;
     }
     return false;
   }
@@ -80,7 +80,7 @@ class BrokenSweep : public ::testing::Test {
     return 0;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 /// Killed at five random times, and once more each time it goes on; its runs die with it.
@@ -116,13 +116,13 @@ TEST_F(BrokenSweep, StoppedSavesAndGoesOn) {
       wait_for_a_run(out, *child);
       if (child->hold() && finished(out) < 6) break;
       child->signal(SIGCONT);
-      ASSERT_EQ(child->wait(), 0) << train::read_text(scratch_ / "errors");
+      ASSERT_EQ(child->wait(), 0) << support::read_text(scratch_ / "errors");
       fs::remove_all(scratch_ / out);  // it was faster: once more
     }
     child->signal(number);  // to the sweep alone: it tells its runs
     child->signal(SIGCONT);
     EXPECT_EQ(child->wait(), 130);
-    EXPECT_EQ(train::read_text(scratch_ / "errors"),
+    EXPECT_EQ(support::read_text(scratch_ / "errors"),
               "hearsay: stopped; the same command goes on\n");
     EXPECT_FALSE(anybody_trains(out));
     EXPECT_EQ(hearsay(arguments(out), scratch_.path()).status, 0);
@@ -170,11 +170,11 @@ TEST_F(BrokenSweep, TwoInOneFolderShareTheWork) {
   Child other(words, scratch_.path(), scratch_ / "said", scratch_ / "errors");
   wait_for_a_run("shared", other);
   const Result mine = hearsay(words, scratch_.path());
-  EXPECT_EQ(other.wait(), 0) << train::read_text(scratch_ / "errors");
+  EXPECT_EQ(other.wait(), 0) << support::read_text(scratch_ / "errors");
   EXPECT_EQ(mine.status, 0) << mine.err;
   EXPECT_EQ(mine.err, "");
   EXPECT_EQ(results("shared").size(), 6U);
-  const std::string theirs = train::read_text(scratch_ / "said");
+  const std::string theirs = support::read_text(scratch_ / "said");
   EXPECT_EQ(mine.out.substr(mine.out.find("Rates\n")), theirs.substr(theirs.find("Rates\n")));
   EXPECT_NE(theirs.find("   6 of 6: "), std::string::npos) << "counts those of the other:\n"
                                                            << theirs;
@@ -202,7 +202,7 @@ TEST_F(BrokenSweep, ARunThatAnotherBeganMeanwhileIsNoFailure) {
       sweep.emplace(one_run(out), scratch_.path(), scratch_ / "said", scratch_ / "errors");
       job = hold_job(*sweep, run);
       if (job != 0) break;
-      ASSERT_EQ(sweep->wait(), 0) << train::read_text(scratch_ / "errors");
+      ASSERT_EQ(sweep->wait(), 0) << support::read_text(scratch_ / "errors");
       fs::remove_all(scratch_ / out);  // it was faster: once more
     }
     fs::create_directories(run);
@@ -213,7 +213,7 @@ TEST_F(BrokenSweep, ARunThatAnotherBeganMeanwhileIsNoFailure) {
     }
     ASSERT_EQ(::kill(job, SIGCONT), 0);
     EXPECT_EQ(sweep->wait(), 0);
-    EXPECT_EQ(train::read_text(scratch_ / "errors"), "");
+    EXPECT_EQ(support::read_text(scratch_ / "errors"), "");
     EXPECT_EQ(results(out), expected);
   }
 }

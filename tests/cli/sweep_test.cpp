@@ -2,7 +2,7 @@
 
 #include "cli/process.h"
 #include "cli/screen.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -28,7 +28,7 @@ rounds = 4
 
 class SweepCommand : public ::testing::Test {
  protected:
-  SweepCommand() { train::write_text(scratch_ / "rates.toml", kFile); }
+  SweepCommand() { support::write_text(scratch_ / "rates.toml", kFile); }
 
   Result sweep(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "sweep");
@@ -44,7 +44,7 @@ class SweepCommand : public ::testing::Test {
     return found;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 std::string lines_from(const std::string& text, std::string_view begin) {
@@ -62,7 +62,8 @@ TEST_F(SweepCommand, TrainsAllRowsAndEndsWithATable) {
   const std::string table = lines_from(result.out, "Rates\nnobody\n\n");
   EXPECT_NE(table.find("loss  paper  difference  seeds\n"), std::string::npos) << result.out;
   EXPECT_TRUE(table.ends_with("\n\npage: runs/rates/rates.html\n")) << result.out;
-  EXPECT_NE(train::read_text(scratch_ / "runs/rates/rates.html").find("large"), std::string::npos);
+  EXPECT_NE(support::read_text(scratch_ / "runs/rates/rates.html").find("large"),
+            std::string::npos);
   EXPECT_EQ(runs("runs/rates").size(), 4U);
   // A run is the one that `hearsay train` would make.
   ASSERT_EQ(hearsay({"train", "--data", "least-squares:dim=4", "--rounds", "30", "--evaluate", "10",
@@ -72,28 +73,28 @@ TEST_F(SweepCommand, TrainsAllRowsAndEndsWithATable) {
             0);
   const fs::path same = runs("runs/rates").at(1);
   EXPECT_TRUE(same.filename().string().starts_with("large-s2-")) << same;
-  EXPECT_EQ(train::lasting(train::summary_of(same)),
-            train::lasting(train::summary_of(scratch_ / "alone")));
+  EXPECT_EQ(support::lasting(support::summary_of(same)),
+            support::lasting(support::summary_of(scratch_ / "alone")));
 }
 
 TEST_F(SweepCommand, SkipsWhatIsFinished) {
   const Result first = sweep({"rates.toml", "--jobs", "3"});
   ASSERT_EQ(first.status, 0) << first.err;
-  const auto before = train::contents(scratch_ / "runs/rates");
+  const auto before = support::contents(scratch_ / "runs/rates");
   std::vector<fs::file_time_type> times;
   for (const fs::path& run : runs("runs/rates")) times.push_back(fs::last_write_time(run));
   const Result second = sweep({"rates.toml"});
   EXPECT_EQ(second.status, 0) << second.err;
   EXPECT_EQ(second.out.find("begins"), std::string::npos) << second.out;
   EXPECT_EQ(lines_from(second.out, "Rates\n"), lines_from(first.out, "Rates\n"));
-  EXPECT_EQ(train::contents(scratch_ / "runs/rates"), before);
+  EXPECT_EQ(support::contents(scratch_ / "runs/rates"), before);
   for (std::size_t i = 0; i < times.size(); ++i) {
     EXPECT_EQ(fs::last_write_time(runs("runs/rates")[i]), times[i]);
   }
   // A changed row leaves the others as they are.
   std::string changed = kFile;
   changed.replace(changed.find("0.05"), 4, "0.04");
-  train::write_text(scratch_ / "rates.toml", changed);
+  support::write_text(scratch_ / "rates.toml", changed);
   const Result third = sweep({"rates.toml"});
   EXPECT_EQ(third.status, 0) << third.err;
   EXPECT_EQ(third.out.find("begins:  small"), std::string::npos) << third.out;
@@ -131,7 +132,7 @@ TEST_F(SweepCommand, SettingsSeedsAndRowsOfTheCommandLineOutrankTheFile) {
                                "--out", "somewhere", "--quiet"});
   EXPECT_EQ(result.status, 0) << result.err;
   ASSERT_EQ(runs("somewhere").size(), 3U);
-  const auto summary = train::summary_of(runs("somewhere")[2]);
+  const auto summary = support::summary_of(runs("somewhere")[2]);
   EXPECT_EQ(summary["seed"], 7);
   EXPECT_EQ(summary["training_rounds"], 7);
 }
@@ -139,11 +140,11 @@ TEST_F(SweepCommand, SettingsSeedsAndRowsOfTheCommandLineOutrankTheFile) {
 TEST_F(SweepCommand, APartLeavesTheOthersInTheTableAndTheRecord) {
   const Result all = sweep({"rates.toml", "--quiet"});
   ASSERT_EQ(all.status, 0) << all.err;
-  const std::string record = train::read_text(scratch_ / "runs/rates/rates.sweep.json");
+  const std::string record = support::read_text(scratch_ / "runs/rates/rates.sweep.json");
   const Result part = sweep({"rates.toml", "--row", "large", "--seeds", "2", "--quiet"});
   EXPECT_EQ(part.status, 0) << part.err;
   EXPECT_EQ(part.out, all.out);
-  EXPECT_EQ(train::read_text(scratch_ / "runs/rates/rates.sweep.json"), record);
+  EXPECT_EQ(support::read_text(scratch_ / "runs/rates/rates.sweep.json"), record);
   const Result plan = sweep({"rates.toml", "--row", "large", "--seeds", "2", "--dry-run"});
   EXPECT_NE(plan.out.find("large, seed 2  finished"), std::string::npos) << plan.out;
   EXPECT_EQ(plan.out.find("small"), std::string::npos) << plan.out;
@@ -167,7 +168,7 @@ TEST_F(SweepCommand, FilesOfOneNameInSeveralFoldersHaveRecordsOfTheirOwn) {
 TEST_F(SweepCommand, SurvivesARunThatFails) {
   std::string text = kFile;
   text.replace(text.find("0.01"), 4, "1e30");
-  train::write_text(scratch_ / "rates.toml", text);
+  support::write_text(scratch_ / "rates.toml", text);
   const Result result = sweep({"rates.toml", "--quiet"});
   EXPECT_EQ(result.status, 1);
   EXPECT_TRUE(result.err.starts_with("hearsay: small, seed 1: [train] the ")) << result.err;
@@ -194,10 +195,10 @@ TEST_F(SweepCommand, MistakesAreToldBeforeAnythingIsWritten) {
             "hearsay: [sweep] --where must be NAME=PATH, as cifar10=data/cifar, got 'cifar10'\n");
   EXPECT_EQ(error({"rates.toml", "--row", "x"}),
             "hearsay: [sweep] there is no row 'x'; there are small, large\n");
-  train::write_text(scratch_ / "data.toml", "title = 't'\n[base]\ndata = 'cifar10'\n");
+  support::write_text(scratch_ / "data.toml", "title = 't'\n[base]\ndata = 'cifar10'\n");
   EXPECT_EQ(error({"data.toml"}),
             "hearsay: [data.toml] no row can be run: no data; give --where cifar10=PATH\n");
-  train::write_text(scratch_ / "wrong.toml", "title = 't'\nrows = [{label = 'a', epohs = 3}]\n");
+  support::write_text(scratch_ / "wrong.toml", "title = 't'\nrows = [{label = 'a', epohs = 3}]\n");
   EXPECT_EQ(
       error({"wrong.toml"}),
       "hearsay: [wrong.toml, line 2] there is no 'epohs' here (did you mean 'epochs'?); there "

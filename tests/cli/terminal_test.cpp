@@ -10,7 +10,7 @@
 #include "cli/process.h"
 #include "cli/screen.h"
 #include "cli/stop.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::cli {
 namespace {
@@ -58,7 +58,7 @@ std::size_t lines_with(const std::string& text, const std::string& what) {
 }
 
 TEST(OnATerminal, ShowsProgressAndLeavesWhatAPipeGets) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const TerminalResult result = hearsay_on_terminal(run_of(4, "run"), scratch.path(), 200, 50);
   ASSERT_EQ(result.status, 0) << result.said;
   for (const char* shown : {"rounds/s", " left", "peer 0", "peer 3", "loss ", "accuracy ", " kB"}) {
@@ -85,7 +85,7 @@ TEST(OnATerminal, ShowsProgressAndLeavesWhatAPipeGets) {
 
 /// Problems without accuracy have lines of their peers too, and methods on directed graphs weights.
 TEST(OnATerminal, ShowsWhatThereIsOfAPeer) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const TerminalResult result = hearsay_on_terminal(
       {"train", "--data", "least-squares:dim=20", "--peers", "3", "--graph", "star", "--algorithm",
        "sgp", "--rounds", "200", "--evaluate", "50", "--out", "run"},
@@ -98,7 +98,7 @@ TEST(OnATerminal, ShowsWhatThereIsOfAPeer) {
 }
 
 TEST(OnATerminal, KeepsToTheWidth) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   for (const int width : {20, 80, 200}) {
     const std::string out = "run" + std::to_string(width);
     const TerminalResult result = hearsay_on_terminal(run_of(3, out), scratch.path(), width, 30);
@@ -114,7 +114,7 @@ TEST(OnATerminal, KeepsToTheWidth) {
 }
 
 TEST(OnATerminal, IsNoHigherThanTheWindow) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const TerminalResult result = hearsay_on_terminal(run_of(8, "run"), scratch.path(), 80, 4);
   ASSERT_EQ(result.status, 0) << result.said;
   EXPECT_NE(result.said.find("\x1b[3A"), std::string::npos);
@@ -124,7 +124,7 @@ TEST(OnATerminal, IsNoHigherThanTheWindow) {
 }
 
 TEST(OnATerminal, ManyPeersHaveNoLinesOfTheirOwn) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const TerminalResult result = hearsay_on_terminal(run_of(9, "run"), scratch.path(), 80, 50);
   ASSERT_EQ(result.status, 0) << result.said;
   EXPECT_NE(result.said.find("rounds/s"), std::string::npos);
@@ -132,7 +132,7 @@ TEST(OnATerminal, ManyPeersHaveNoLinesOfTheirOwn) {
 }
 
 TEST(OnATerminal, NoColorTakesTheColoursAlone) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const auto screen_with = [&](const char* variable, const char* out) {
     const TerminalResult result =
         hearsay_on_terminal(run_of(3, out), scratch.path(), 80, 30, {variable});
@@ -148,7 +148,7 @@ TEST(OnATerminal, NoColorTakesTheColoursAlone) {
 }
 
 TEST(OnATerminal, ThatCannotMoveItIsAsPiped) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   for (const char* variable : {"TERM=dumb", "TERM"}) {
     const std::string out = std::string("run") + variable;
     const TerminalResult result =
@@ -160,7 +160,7 @@ TEST(OnATerminal, ThatCannotMoveItIsAsPiped) {
 }
 
 TEST(OnATerminal, AStopLeavesAWholeScreen) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   Words words = run_of(4, "run");
   words[8] = "100000000";
   const TerminalResult result =
@@ -173,7 +173,7 @@ TEST(OnATerminal, AStopLeavesAWholeScreen) {
 }
 
 TEST(OnATerminal, AFailureLeavesAWholeScreen) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const TerminalResult result = hearsay_on_terminal(
       {"train", "--data", "least-squares:dim=200", "--peers", "4", "--algorithm", "dsgd", "--lr",
        "1e3", "--rounds", "100000", "--out", "run"},
@@ -186,7 +186,7 @@ TEST(OnATerminal, AFailureLeavesAWholeScreen) {
 }
 
 TEST(Piped, HasNoEscapes) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   const Result result = hearsay(run_of(3, "run"), scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);

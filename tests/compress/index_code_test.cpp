@@ -1,4 +1,4 @@
-#include "hearsay/compress/index_code.h"
+#include "hearsay/compress/code/index_code.h"
 
 #include <gtest/gtest.h>
 

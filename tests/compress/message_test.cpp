@@ -1,4 +1,4 @@
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
 
 #include <gtest/gtest.h>
 

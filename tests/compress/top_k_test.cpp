@@ -8,7 +8,7 @@
 
 #include "compress/vectors.h"
 #include "hearsay/backend/cpu/select.h"
-#include "hearsay/compress/units.h"
+#include "hearsay/compress/code/units.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::compress {

@@ -1,11 +1,11 @@
-#include "hearsay/compress/value_code.h"
+#include "hearsay/compress/code/value_code.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "compress/vectors.h"
-#include "hearsay/compress/float16.h"
+#include "hearsay/compress/code/float16.h"
 
 namespace hearsay::compress {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compress/vectors.h"
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
 
 namespace hearsay::compress {
 namespace {

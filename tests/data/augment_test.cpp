@@ -1,4 +1,4 @@
-#include "hearsay/data/augment.h"
+#include "hearsay/data/image/augment.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include "data/files.h"
 #include "hearsay/core/error.h"
-#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
+#include "hearsay/data/image/augment.h"
 
 namespace hearsay::data {
 namespace {
@@ -13,7 +13,7 @@ class Csv : public ::testing::Test {
   std::string path() const { return (scratch_ / "mine.csv").string(); }
 
   std::shared_ptr<const Dataset> read(std::string_view text, std::string_view arguments = "") {
-    train::write_text(path(), text);
+    support::write_text(path(), text);
     return make_dataset("csv:" + path() + ",test=0.5" + std::string(arguments));
   }
 

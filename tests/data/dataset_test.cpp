@@ -9,7 +9,7 @@
 #include "data/files.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
-#include "hearsay/data/augment.h"
+#include "hearsay/data/image/augment.h"
 
 namespace hearsay::data {
 
@@ -123,7 +123,7 @@ TEST(MakeDataset, NamesWhatThereIsWhenAskedForTheUnknown) {
 TEST(MakeDataset, TakesPathsWithColonsAndByKeyWithEqualsSigns) {
   const Scratch scratch;
   for (const char* name : {"a:b.csv", "a=b.csv"}) {
-    train::write_text(scratch / name, "a,label\n1,x\n2,x\n3,y\n4,y\n");
+    support::write_text(scratch / name, "a,label\n1,x\n2,x\n3,y\n4,y\n");
     const std::string path = (scratch / name).string();
     EXPECT_EQ(make_dataset("csv:path=" + path + ",test=0.5")->classes, 2u);
   }

@@ -49,12 +49,12 @@ void write_cifar_file(const fs::path& path, std::size_t records, std::size_t rec
 
 Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
-Bytes read_bytes(const fs::path& path) { return bytes_of(train::read_text(path)); }
+Bytes read_bytes(const fs::path& path) { return bytes_of(support::read_text(path)); }
 
 void write_bytes(const fs::path& path, ByteView bytes) {
   fs::create_directories(path.parent_path());
   fs::remove(path);  // much faster than to truncate it, where file systems then flush
-  train::write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  support::write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Bytes idx(std::vector<std::uint32_t> dimensions, std::size_t modulus) {
@@ -221,7 +221,7 @@ std::string write_example(std::string_view name, const fs::path& folder) {
     return fmt::format("npz:{},test=0.5", (folder / "mine.npz").string());
   }
   if (name == "csv") {
-    train::write_text(folder / "mine.csv", "a,label,b\n1,x,2\n3,y,4\n5,x,6\n7,y,9\n");
+    support::write_text(folder / "mine.csv", "a,label,b\n1,x,2\n3,y,4\n5,x,6\n7,y,9\n");
     return fmt::format("csv:{},test=0.5", (folder / "mine.csv").string());
   }
   return fmt::format("{}:{}", name, folder.string());

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hearsay/core/bytes.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::data {
 
-using train::Scratch;
+using support::Scratch;
 
 /// Small files of every format that a dataset can be read from.
 

@@ -6,7 +6,7 @@
 #include "data/files.h"
 #include "hearsay/core/error.h"
 #include "hearsay/data/dataset.h"
-#include "hearsay/data/image_file.h"
+#include "hearsay/data/image/image_file.h"
 
 namespace hearsay::data {
 namespace {

@@ -12,7 +12,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
 #include "hearsay/data/dataset.h"
-#include "hearsay/data/image_file.h"
+#include "hearsay/data/image/image_file.h"
 
 namespace hearsay::data {
 namespace {

@@ -3,7 +3,7 @@
 #include "data/files.h"
 #include "hearsay/core/error.h"
 #include "hearsay/data/dataset.h"
-#include "hearsay/data/sources.h"
+#include "hearsay/data/source/sources.h"
 
 namespace hearsay::data {
 namespace {

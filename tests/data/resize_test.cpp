@@ -1,4 +1,4 @@
-#include "hearsay/data/resize.h"
+#include "hearsay/data/image/resize.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 
 #include "data/files.h"
 #include "hearsay/core/error.h"
-#include "hearsay/data/augment.h"
 #include "hearsay/data/dataset.h"
+#include "hearsay/data/image/augment.h"
 
 namespace hearsay::data {
 namespace {

@@ -5,13 +5,13 @@
 #include <map>
 #include <set>
 
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/durable_file.h"
+#include "hearsay/sweep/sweep.h"
 #include "hearsay/train/simulation.h"
-#include "hearsay/train/sweep.h"
 
-namespace hearsay::train {
+namespace hearsay::sweep {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,7 +47,7 @@ TEST_P(Experiment, HasRowsThatDiffer) {
     EXPECT_FALSE(sweep.source.empty());
     for (const SweepRow& row : sweep.rows) {
       EXPECT_EQ(row.configs.empty(), !row.missing.empty()) << row.label;
-      for (const Config& config : row.configs) {
+      for (const train::Config& config : row.configs) {
         const auto [other, fresh] = seen.emplace(config.hash(), row.label);
         EXPECT_TRUE(fresh) << row.label << " is " << other->second << (quick ? ", quick" : "");
       }
@@ -57,8 +57,8 @@ TEST_P(Experiment, HasRowsThatDiffer) {
 
 /// A network of any size would do here; these take no time. Graph, method, compressor, optimizer
 /// and rate are those of the row.
-Config with_small_data(const Config& row) {
-  Config config = row;
+train::Config with_small_data(const train::Config& row) {
+  train::Config config = row;
   if (row.text("model") != "none") {
     config.set("data", "synthetic:shape=1x8x8,classes=10,samples=2000");
     config.set("model", "cnn");
@@ -73,9 +73,9 @@ TEST_P(Experiment, HasRowsThatFitTogether) {
     std::set<std::string> tried;
     for (const SweepRow& row : read(GetParam(), quick).rows) {
       if (row.configs.empty()) continue;
-      const Config config = with_small_data(row.configs.front());
+      const train::Config config = with_small_data(row.configs.front());
       if (!tried.insert(config.hash()).second) continue;
-      EXPECT_NO_THROW(Simulation{config}) << row.label;
+      EXPECT_NO_THROW(train::Simulation{config}) << row.label;
     }
   }
 }
@@ -106,7 +106,7 @@ TEST_P(Experiment, HasAQuickProfileThatIsQuick) {
   double samples = 0, steps = 0;
   std::size_t runs = 0;
   for (const SweepRow& row : sweep.rows) {
-    for (const Config& config : row.configs) {
+    for (const train::Config& config : row.configs) {
       ++runs;
       if (config.text("model") == "none") {
         steps += static_cast<double>(config.count("rounds") * config.count("peers"));
@@ -180,4 +180,4 @@ constexpr Checksum kChecksums[] = {
 INSTANTIATE_TEST_SUITE_P(Papers, PrintedFigures, ::testing::ValuesIn(kChecksums));
 
 }  // namespace
-}  // namespace hearsay::train
+}  // namespace hearsay::sweep

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "compress/vectors.h"
+#include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
-#include "hearsay/compress/message.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::fuzz {

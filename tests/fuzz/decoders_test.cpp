@@ -4,7 +4,7 @@
 
 #include "compress/vectors.h"
 #include "fuzz/mutate.h"
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
 
 namespace hearsay::fuzz {
 namespace {

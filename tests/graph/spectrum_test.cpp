@@ -1,4 +1,4 @@
-#include "hearsay/graph/spectrum.h"
+#include "hearsay/graph/spectrum/spectrum.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include "graph/matrices.h"
 #include "hearsay/core/random.h"
 #include "hearsay/graph/properties.h"
-#include "hearsay/graph/shift_invert.h"
+#include "hearsay/graph/spectrum/shift_invert.h"
 
 namespace hearsay::graph {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "graph/matrices.h"
 #include "hearsay/core/error.h"
-#include "hearsay/graph/periodic.h"
+#include "hearsay/graph/spectrum/periodic.h"
 
 namespace hearsay::graph {
 namespace {

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/train/config.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::live {
 
@@ -109,7 +109,7 @@ void make_run(const std::string& directory, int lines) {
   train::Config config;
   config.set("graph", "ring");
   config.set("peers", "2");
-  train::write_text(directory + "/config.toml", config.to_toml());
+  support::write_text(directory + "/config.toml", config.to_toml());
   std::ofstream out(directory + "/metrics.jsonl");
   for (int i = 0; i < lines; ++i) out << metrics_line(i) << '\n';
 }

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::live {
 namespace {
@@ -13,7 +13,7 @@ class EventsTest : public ::testing::Test {
  protected:
   void append(std::string_view text) { std::ofstream(file_, std::ios::app) << text; }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
   std::filesystem::path file_ = scratch_ / "metrics.jsonl";
 };
 

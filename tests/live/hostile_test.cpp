@@ -8,7 +8,7 @@
 #include "hearsay/core/random.h"
 #include "hearsay/live/server.h"
 #include "live/client.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::live {
 namespace {
@@ -28,7 +28,7 @@ class Hostile : public ::testing::Test {
     server_.reset();
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
   std::uint16_t port_ = 0;
   std::unique_ptr<Server> server_;
 };
@@ -169,7 +169,7 @@ TEST_F(Hostile, ViewersThatDoNotReadKeepNobodyFromThePage) {
 TEST_F(Hostile, WhoDoesNotTakeThePageIsLeft) {
   constexpr std::size_t kSize = 32 << 20;
   const std::filesystem::path file = scratch_ / "run/metrics.jsonl";
-  train::write_text(file, std::string(kSize, 'x'));
+  support::write_text(file, std::string(kSize, 'x'));
   std::vector<Client> clients;
   for (std::size_t i = 0; i + 1 < Server::kConnections; ++i) {
     clients.emplace_back(port_);

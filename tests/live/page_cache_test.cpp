@@ -5,13 +5,13 @@
 #include <thread>
 
 #include "live/client.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::live {
 namespace {
 
 TEST(PageCache, SaysWhyThereIsNoPage) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   PageCache pages(scratch / "<nothing>");
   const auto page = pages.page(true);
   EXPECT_NE(page->find("There is nothing to see yet: "), std::string::npos) << *page;
@@ -20,7 +20,7 @@ TEST(PageCache, SaysWhyThereIsNoPage) {
 }
 
 TEST(PageCache, MakesOneForMany) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   make_run(scratch / "run", 2);
   PageCache pages(scratch / "run");
   const auto first = pages.page(true);
@@ -29,7 +29,7 @@ TEST(PageCache, MakesOneForMany) {
 }
 
 TEST(PageCache, IsMadeAnewWhenTheRunHasEnded) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   make_run(scratch / "run", 2);
   PageCache pages(scratch / "run");
   const auto live = pages.page(true);
@@ -37,7 +37,7 @@ TEST(PageCache, IsMadeAnewWhenTheRunHasEnded) {
 }
 
 TEST(PageCache, IsMadeAnewWhenFilesHaveChanged) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   make_run(scratch / "run", 2);
   PageCache pages(scratch / "run");
   const auto first = pages.page(true);

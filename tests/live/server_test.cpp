@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "live/client.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::live {
 namespace {
@@ -28,7 +28,7 @@ class ServerTest : public ::testing::Test {
     return client;
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
   std::uint16_t port_ = 0;
   std::unique_ptr<Server> server_;
 };
@@ -61,11 +61,11 @@ TEST_F(ServerTest, GivesTheHeadAlone) {
 TEST_F(ServerTest, GivesFilesOfTheRun) {
   const Reply lines = ask(port_, "/metrics.jsonl");
   EXPECT_EQ(lines.status, 200);
-  EXPECT_EQ(lines.body, train::read_text(scratch_ / "run/metrics.jsonl"));
+  EXPECT_EQ(lines.body, support::read_text(scratch_ / "run/metrics.jsonl"));
   EXPECT_EQ(ask(port_, "/summary.json").status, 404);
-  train::write_text(scratch_ / "run/summary.json", "{}");
+  support::write_text(scratch_ / "run/summary.json", "{}");
   EXPECT_EQ(ask(port_, "/summary.json").body, "{}");
-  train::write_text(scratch_ / "run/summary.json", "");
+  support::write_text(scratch_ / "run/summary.json", "");
   const Reply empty = ask(port_, "/summary.json");
   EXPECT_EQ(empty.status, 200);
   EXPECT_EQ(empty.body, "");

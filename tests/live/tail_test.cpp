@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::live {
 namespace {
@@ -24,7 +24,7 @@ class TailTest : public ::testing::Test {
   }
 
   using Lines = std::vector<std::string>;
-  train::Scratch scratch_;
+  support::Scratch scratch_;
   std::filesystem::path file_ = scratch_ / "metrics.jsonl";
 };
 
@@ -82,7 +82,7 @@ TEST_F(TailTest, AFileThatWasReplacedIsToldAnew) {
   append("one\n");
   Tail tail(file_, {});
   news(tail);
-  train::write_text(scratch_ / "new", "uno\ndue\n");
+  support::write_text(scratch_ / "new", "uno\ndue\n");
   std::filesystem::rename(scratch_ / "new", file_);
   EXPECT_EQ(news(tail), (Lines{"reset", "uno", "due"}));
 }

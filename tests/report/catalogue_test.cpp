@@ -7,8 +7,8 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
+#include "hearsay/gossip/link.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/link.h"
 
 namespace hearsay::report {
 namespace {
@@ -30,7 +30,7 @@ TEST(ConfigReference, HasARowForEverySettingAndKey) {
   for (const train::Option& option : train::options()) {
     EXPECT_NE(page.find("\n| `" + std::string(option.key) + "` | "), std::string::npos);
   }
-  for (const Parameter& parameter : train::Link::parameters()) {
+  for (const Parameter& parameter : gossip::Link::parameters()) {
     EXPECT_NE(page.find("\n| | `" + std::string(parameter.key) + "` | "), std::string::npos);
   }
   for (const algorithm::Entry& entry : algorithm::registry()) {

@@ -16,7 +16,7 @@ namespace hearsay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Scratch;
+using support::Scratch;
 
 class ChartsTest : public ::testing::Test {
  protected:
@@ -25,8 +25,8 @@ class ChartsTest : public ::testing::Test {
     fs::create_directories(scratch_ / name);
     train::Config config;
     config.set("peers", fmt::format("{}", peers));
-    train::write_text(scratch_ / name / "config.toml", config.to_toml());
-    train::write_text(scratch_ / name / "metrics.jsonl", lines);
+    support::write_text(scratch_ / name / "config.toml", config.to_toml());
+    support::write_text(scratch_ / name / "metrics.jsonl", lines);
     return {Record(scratch_ / name), name, {}};
   }
 

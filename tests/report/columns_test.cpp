@@ -7,17 +7,17 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::report {
 namespace {
 
-using train::Scratch;
+using support::Scratch;
 
 class ColumnsTest : public ::testing::Test {
  protected:
   Columns read(const std::string& text) {
-    train::write_text(file(), text);
+    support::write_text(file(), text);
     return Columns(file());
   }
   std::filesystem::path file() const { return scratch_ / "metrics.jsonl"; }
@@ -115,7 +115,7 @@ TEST_F(ColumnsTest, RefuseAFileThatIsMostlySomethingElse) {
 }
 
 TEST_F(ColumnsTest, RefuseAFileThatIsTooLarge) {
-  train::write_text(file(), "");
+  support::write_text(file(), "");
   std::filesystem::resize_file(file(), Columns::kMostFileBytes + 1);  // a hole: takes no room
   EXPECT_THROW(Columns columns(file()), CorruptData);
 }

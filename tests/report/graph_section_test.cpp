@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/train/run.h"
+#include "hearsay/run/run.h"
 #include "report/run_directories.h"
 
 namespace hearsay::report {
@@ -13,12 +13,12 @@ namespace {
 /// The graph's part of a page: of a run of that many peers whose summary ends with `more`.
 std::string section_of(const std::string& graph, const std::string& peers,
                        const std::string& more) {
-  const train::Scratch scratch;
+  const support::Scratch scratch;
   make_run(scratch / "run", graph, more);
   train::Config config;
   config.set("graph", graph);
   config.set("peers", peers);
-  train::write_text(scratch / "run/config.toml", config.to_toml());
+  support::write_text(scratch / "run/config.toml", config.to_toml());
   return graph_section(Record(scratch / "run"), 1000);
 }
 
@@ -68,13 +68,13 @@ TEST(GraphSection, HasAMiddlingWidthWhereAllEdgesAreAlike) {
 }
 
 TEST(GraphSection, SaysThatNothingWasSent) {
-  const train::Scratch scratch;
-  train::Observer silent;
-  train::run(train::config_of({{"data", "least-squares"},
+  const support::Scratch scratch;
+  run::Observer silent;
+  run::run(support::config_of({{"data", "least-squares"},
                                {"algorithm", "silent"},
                                {"graph", "cycle:sparse-push:a+sparse-push:b,every=2"},
                                {"rounds", "4"}}),
-             scratch / "run", silent);
+           scratch / "run", silent);
   EXPECT_TRUE(holds(graph_section(Record(scratch / "run"), 1000),
                     "2 graphs in turn. Nothing was sent over these edges."));
 }

@@ -2,7 +2,7 @@
 
 #include "fuzz/mutate.h"
 #include "hearsay/report/page/page.h"
-#include "hearsay/train/run.h"
+#include "hearsay/run/run.h"
 #include "report/run_directories.h"
 #include "report/well_formed.h"
 
@@ -12,13 +12,13 @@ namespace {
 /// A real run beside a whole one, with a few bytes of one of its files changed: the page is made
 /// all the same, has the whole run, and a damaged one is named or has nothing that matters changed.
 TEST(Page, IsMadeWhateverBytesAFileHolds) {
-  const train::Scratch scratch;
-  train::Observer silent;
-  train::run(train::config_of({{"model", "logistic"},
+  const support::Scratch scratch;
+  run::Observer silent;
+  run::run(support::config_of({{"model", "logistic"},
                                {"graph", "cycle:sparse-push:a+sparse-push:b,every=2"},
                                {"rounds", "8"},
                                {"evaluate", "2"}}),
-             scratch / "damaged", silent);
+           scratch / "damaged", silent);
   make_run(scratch / "whole");
   const std::vector<std::string> both = {(scratch / "whole").string(),
                                          (scratch / "damaged").string()};
@@ -27,10 +27,10 @@ TEST(Page, IsMadeWhateverBytesAFileHolds) {
   for (int i = 0; i < 300; ++i) {
     constexpr const char* kFiles[] = {"config.toml", "metrics.jsonl", "summary.json"};
     const std::filesystem::path file = scratch / "damaged" / kFiles[i % 3];
-    const std::string before = train::read_text(file);
+    const std::string before = support::read_text(file);
     Bytes bytes(before.begin(), before.end());
     mutate(bytes, random);
-    train::write_text(file, std::string(bytes.begin(), bytes.end()));
+    support::write_text(file, std::string(bytes.begin(), bytes.end()));
     Page page;
     ASSERT_NO_THROW(page = make_page(both)) << "input " << i;
     ASSERT_GE(page.runs, 1u) << "input " << i;
@@ -39,7 +39,7 @@ TEST(Page, IsMadeWhateverBytesAFileHolds) {
       ASSERT_EQ(misfit_of(page.html), "") << "input " << i;
     }
     (page.runs == 2 ? kept : left_out) += 1;
-    train::write_text(file, before);
+    support::write_text(file, before);
   }
   EXPECT_GT(left_out, 30);
   EXPECT_GT(kept, 30);  // mutations reach behind the first check

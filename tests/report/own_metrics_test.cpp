@@ -78,11 +78,11 @@ train::Metrics evaluation(std::uint64_t round, float rmse, std::size_t peers = 2
   for (const engine::Score& score : objective.scores({models.data(), peers, 2})) {
     reports.push_back({.score = score,
                        .divergence = 0.5,
-                       .traffic = {.edge_rounds = round, .bytes = 100 * round}});
+                       .totals = {.traffic = {.edge_rounds = round, .bytes = 100 * round}}});
   }
   const std::vector<float> average{rmse, 0.875f};
   return train::assemble(reports, objective.metrics(), objective.evaluate(average, {}),
-                         {.round = round, .dim = 2});
+                         {.round = round, .totals = {.dim = 2}});
 }
 
 class OwnMetrics : public ::testing::Test {
@@ -94,10 +94,10 @@ class OwnMetrics : public ::testing::Test {
     std::filesystem::create_directories(run);
     train::Config config;
     config.set("peers", fmt::format("{}", peers));
-    train::write_text(run / "config.toml", config.to_toml());
+    support::write_text(run / "config.toml", config.to_toml());
     const train::Metrics last = evaluation(10, rmse, peers);
-    train::write_text(run / "metrics.jsonl", to_json_line(evaluation(0, 4, peers), true) + "\n" +
-                                                 to_json_line(last) + "\n");
+    support::write_text(run / "metrics.jsonl", to_json_line(evaluation(0, 4, peers), true) + "\n" +
+                                                   to_json_line(last) + "\n");
     names_.push_back(run.string());
     if (!finished) return;
     Json summary = Json::parse(to_json_line(last));
@@ -105,10 +105,10 @@ class OwnMetrics : public ::testing::Test {
     summary["dim"] = 2;
     summary["compression_factor"] = factor;
     summary["metrics"] = Json::parse(train::describe(MadeUp().metrics()));
-    train::write_text(run / "summary.json", summary.dump());
+    support::write_text(run / "summary.json", summary.dump());
   }
 
-  train::Scratch scratch_;
+  support::Scratch scratch_;
   std::vector<std::string> names_;
 };
 
@@ -200,7 +200,7 @@ TEST_F(OwnMetrics, OfSeveralRunsHaveAFrontOfTheLeast) {
 TEST_F(OwnMetrics, AreFiguresOfASweep) {
   make("a-s1", 1, 60);
   make("b-s1", 2, 1);
-  train::write_text(
+  support::write_text(
       scratch_ / "t.sweep.json",
       R"({"v": 1, "title": "t", "source": "", "note": "", "quick": false, "banner": "",
           "differences": [],
@@ -226,10 +226,11 @@ TEST_F(OwnMetrics, AreFiguresOfASweep) {
 TEST_F(OwnMetrics, StandBesideThoseOfOtherRuns) {
   make("own", 1, 60);
   make_run(scratch_ / "old");
-  train::write_text(scratch_ / "old/metrics.jsonl",
-                    R"({"round": 1, "accuracy": [81, 92], "accuracy_mean": 86.5, "bytes_total": 9,)"
-                    R"( "validation_accuracy_mean": 80})"
-                    "\n");
+  support::write_text(
+      scratch_ / "old/metrics.jsonl",
+      R"({"round": 1, "accuracy": [81, 92], "accuracy_mean": 86.5, "bytes_total": 9,)"
+      R"( "validation_accuracy_mean": 80})"
+      "\n");
   names_.push_back((scratch_ / "old").string());
   const std::string table = compare_runs(names_).table;
   for (const char* title : {"RMSE", "worst peer", "R2", "accuracy %", "worst accuracy"}) {

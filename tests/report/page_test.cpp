@@ -8,7 +8,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/assets.h"
 #include "hearsay/report/table.h"
-#include "hearsay/train/compare.h"
+#include "hearsay/run/compare.h"
 #include "report/run_directories.h"
 #include "report/well_formed.h"
 
@@ -16,7 +16,7 @@ namespace hearsay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Scratch;
+using support::Scratch;
 
 Page page_of(const std::vector<fs::path>& directories, const PageOptions& options = {}) {
   std::vector<std::string> names;
@@ -40,12 +40,12 @@ std::string own_part(std::string html) {
 /// Real runs with controls: everything that a page can hold.
 TEST(Page, IsWellFormedAndNeedsNoNetwork) {
   Scratch scratch;
-  train::Observer silent;
-  train::run(train::config_of({{"model", "logistic"}, {"rounds", "40"}, {"compare", "yes"}}),
-             scratch / "digits", silent);
-  train::run_controls(scratch / "digits", 1, silent);
-  train::run(train::config_of({{"data", "least-squares"}, {"rounds", "20"}, {"peers", "12"}}),
-             scratch / "quadratics", silent);
+  run::Observer silent;
+  run::run(support::config_of({{"model", "logistic"}, {"rounds", "40"}, {"compare", "yes"}}),
+           scratch / "digits", silent);
+  run::run_controls(scratch / "digits", 1, silent);
+  run::run(support::config_of({{"data", "least-squares"}, {"rounds", "20"}, {"peers", "12"}}),
+           scratch / "quadratics", silent);
   make_run(scratch / "made");
   const Page page = page_of({scratch / "digits", scratch / "quadratics", scratch / "made"});
   EXPECT_EQ(page.runs, 3u);
@@ -79,7 +79,7 @@ TEST(Page, ShowsTheNumbersOfTheRun) {
   Scratch scratch;
   make_run(scratch / "run");
   write_page(scratch / "run");
-  const std::string html = train::read_text(scratch / "run/report.html");
+  const std::string html = support::read_text(scratch / "run/report.html");
   EXPECT_EQ(misfit_of(html), "");
   for (const char* text : {">86.75</td>", ">81.50</td>", ">12.3 kB</td>", "<b>23</b>", "86.75 %",
                            "prefers-color-scheme", "Who talks to whom: ring"}) {
@@ -100,7 +100,7 @@ TEST(Page, EscapesWhatFilesSay) {
   make_run(run, "file:<script>alert('x')</script>",
            R"(, "class_names": ["<img src=x>", "</script>"])");
   write_page(run);
-  const std::string html = train::read_text(run / "report.html");
+  const std::string html = support::read_text(run / "report.html");
   EXPECT_EQ(misfit_of(html), "");
   EXPECT_EQ(count(html, "<script"), 5u) << "data and four scripts of its own";
   EXPECT_FALSE(holds(html, "<b>&run"));
@@ -113,13 +113,13 @@ TEST(Page, EscapesWhatFilesSay) {
 TEST(Page, TakesFiguresOfAnyTypeWithoutComplaint) {
   Scratch scratch;
   make_run(scratch / "run");
-  train::write_text(
+  support::write_text(
       scratch / "run/metrics.jsonl",
       "{\"round\": 1, \"accuracy\": 5}\n"
       "{\"round\": 2, \"accuracy\": [null, 5, \"x\"], \"divergence\": {}}\n"
       "{\"divergence\": 1e308, \"round\": 3}\n{\"divergence\": -1e308, \"round\": 4}\n");
-  train::write_text(scratch / "run/summary.json",
-                    "{\"accuracy_mean\": [], \"class_counts\": [[1], \"two\"]}");
+  support::write_text(scratch / "run/summary.json",
+                      "{\"accuracy_mean\": [], \"class_counts\": [[1], \"two\"]}");
   const Page page = page_of({scratch / "run"});
   EXPECT_EQ(page.runs, 1u);
   EXPECT_TRUE(page.problems.empty());
@@ -155,7 +155,7 @@ TEST(Page, OfARunThatHasOnlyBegunIsThere) {
   Scratch scratch;
   make_run(scratch / "run");
   fs::remove(scratch / "run/summary.json");
-  train::write_text(scratch / "run/metrics.jsonl", "");
+  support::write_text(scratch / "run/metrics.jsonl", "");
   const Page page = page_of({scratch / "run"}, {.live = true});
   EXPECT_EQ(page.runs, 1u);
   EXPECT_EQ(misfit_of(page.html), "");
@@ -167,9 +167,9 @@ TEST(Page, NamesWhatItLeavesOutAndShowsTheOthers) {
   make_run(scratch / "whole");
   make_run(scratch / "damaged");
   make_run(scratch / "spotted");
-  train::write_text(scratch / "damaged/summary.json", "{\"peers\": ");
-  const std::string lines = train::read_text(scratch / "spotted/metrics.jsonl");
-  train::write_text(scratch / "spotted/metrics.jsonl", "{\"round\": 0, \"accu\n" + lines);
+  support::write_text(scratch / "damaged/summary.json", "{\"peers\": ");
+  const std::string lines = support::read_text(scratch / "spotted/metrics.jsonl");
+  support::write_text(scratch / "spotted/metrics.jsonl", "{\"round\": 0, \"accu\n" + lines);
   const Page page =
       page_of({scratch / "whole", scratch / "damaged", scratch / "nowhere", scratch / "spotted"});
   EXPECT_EQ(page.runs, 2u);
@@ -196,8 +196,8 @@ TEST(Page, DropsALastLineThatWasCutOff) {
   Scratch scratch;
   make_run(scratch / "run");
   const std::string before = page_of({scratch / "run"}).html;
-  const std::string whole = train::read_text(scratch / "run/metrics.jsonl");
-  train::write_text(scratch / "run/metrics.jsonl", whole + "{\"round\": 75, \"accu");
+  const std::string whole = support::read_text(scratch / "run/metrics.jsonl");
+  support::write_text(scratch / "run/metrics.jsonl", whole + "{\"round\": 75, \"accu");
   EXPECT_EQ(page_of({scratch / "run"}).html, before);
 }
 
@@ -207,7 +207,7 @@ TEST(Page, AndTableShowTheSameRuns) {
   make_run(scratch / "begun");
   make_run(scratch / "damaged");
   fs::remove(scratch / "begun/summary.json");
-  train::write_text(scratch / "damaged/summary.json", "{");
+  support::write_text(scratch / "damaged/summary.json", "{");
   std::vector<std::string> all;
   for (const char* name : {"whole", "begun", "damaged", "nowhere"}) {
     all.push_back((scratch / name).string());
@@ -227,7 +227,7 @@ TEST(Page, OffersOnlyAxesThatARunHas) {
   const std::string plain = page_of({scratch / "run"}).html;
   EXPECT_TRUE(holds(plain, "name=\"axis\" value=\"bytes\""));
   EXPECT_FALSE(holds(plain, "name=\"axis\" value=\"simulated\""));
-  train::write_text(
+  support::write_text(
       scratch / "run/metrics.jsonl",
       "{\"round\": 0, \"simulated_seconds\": 0, \"bytes_total\": 0, \"loss\": 1}\n"
       "{\"round\": 9, \"simulated_seconds\": 2.5, \"bytes_total\": 0, \"loss\": 2}\n");
@@ -249,7 +249,7 @@ TEST(Page, OfALongRunIsSmallAndKeepsItsExtremes) {
         "\n",
         10 * k, y, 1000 * k, 1.0 / (1 + k));
   }
-  train::write_text(scratch / "run/metrics.jsonl", lines);
+  support::write_text(scratch / "run/metrics.jsonl", lines);
   const std::string html = page_of({scratch / "run"}).html;
   EXPECT_LT(html.size(), 1'000'000u);
   const auto data = data_of(html);

@@ -7,14 +7,14 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/compare.h"
+#include "hearsay/run/compare.h"
 #include "report/run_directories.h"
 
 namespace hearsay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Scratch;
+using support::Scratch;
 
 /// What is wrong with a run directory, with the directory's name as "run", or "" if nothing is.
 std::string complaint(const fs::path& directory) {
@@ -60,9 +60,9 @@ TEST(Record, OfARunThatHasNotFinishedTellsItsLastEvaluation) {
 TEST(Record, AddsTheBytesOfGlobalAverages) {
   Scratch scratch;
   make_run(scratch / "run");
-  train::write_text(scratch / "run/metrics.jsonl",
-                    "{\"round\": 0, \"bytes_total\": 0}\n"
-                    "{\"round\": 9, \"bytes_total\": 5, \"global_bytes_total\": 4000}\n");
+  support::write_text(scratch / "run/metrics.jsonl",
+                      "{\"round\": 0, \"bytes_total\": 0}\n"
+                      "{\"round\": 9, \"bytes_total\": 5, \"global_bytes_total\": 4000}\n");
   EXPECT_EQ(Record(scratch / "run").bytes(), (std::vector<double>{0, 4005}));
 }
 
@@ -79,7 +79,7 @@ class DamagedRecord : public ::testing::TestWithParam<Damage> {};
 TEST_P(DamagedRecord, IsRefusedWithFileAndLine) {
   Scratch scratch;
   make_run(scratch / "run");
-  train::write_text(scratch / "run" / GetParam().file, GetParam().text);
+  support::write_text(scratch / "run" / GetParam().file, GetParam().text);
   EXPECT_EQ(complaint(scratch / "run"), GetParam().complaint);
 }
 
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Files, DamagedRecord, ::testing::ValuesIn(kDamages),
 TEST(Record, OfAConfigOfAnotherVersionNamesTheKey) {
   Scratch scratch;
   make_run(scratch / "run");
-  train::write_text(scratch / "run/config.toml", "peers = 4\nwarp_drive = 9\n");
+  support::write_text(scratch / "run/config.toml", "peers = 4\nwarp_drive = 9\n");
   EXPECT_TRUE(complaint(scratch / "run")
                   .starts_with("[run/config.toml, line 2] there is no setting 'warp_drive'"))
       << complaint(scratch / "run");
@@ -115,7 +115,7 @@ TEST(Record, IsOnlyMadeOfFiles) {
   Scratch scratch;
   const std::string none = "[report] run holds no run: ";
   EXPECT_EQ(complaint(scratch / "nowhere"), none + "there is no directory");
-  train::write_text(scratch / "file", "text");
+  support::write_text(scratch / "file", "text");
   EXPECT_EQ(complaint(scratch / "file"), none + "there is no directory");
   fs::create_directory(scratch / "empty");
   EXPECT_EQ(complaint(scratch / "empty"),
@@ -142,9 +142,9 @@ TEST(Record, TakesASummaryOfAnyDepthAndType) {
   Scratch scratch;
   make_run(scratch / "run");
   const std::string deep(100'000, '['), end(100'000, ']');
-  train::write_text(scratch / "run/summary.json",
-                    "{\"accuracy_mean\": [], \"deep\": " + deep + end +
-                        ", \"class_counts\": [[1], \"two\"], \"bytes_by_peer\": [1, null]}");
+  support::write_text(scratch / "run/summary.json",
+                      "{\"accuracy_mean\": [], \"deep\": " + deep + end +
+                          ", \"class_counts\": [[1], \"two\"], \"bytes_by_peer\": [1, null]}");
   const Record record(scratch / "run");
   EXPECT_EQ(record.figure("accuracy_mean"), std::nullopt);
   EXPECT_TRUE(record.table("class_counts").empty());
@@ -154,11 +154,11 @@ TEST(Record, TakesASummaryOfAnyDepthAndType) {
 
 TEST(ControlRecords, LeaveOutThoseOfOtherSettingsAndDamagedOnes) {
   Scratch scratch;
-  train::Observer silent;
+  run::Observer silent;
   const train::Config config =
-      train::config_of({{"data", "least-squares"}, {"rounds", "5"}, {"compare", "yes"}});
-  train::run(config, scratch / "run", silent);
-  train::run_controls(scratch / "run", 1, silent);
+      support::config_of({{"data", "least-squares"}, {"rounds", "5"}, {"compare", "yes"}});
+  run::run(config, scratch / "run", silent);
+  run::run_controls(scratch / "run", 1, silent);
   std::vector<std::string> problems;
   const auto names = [&] {
     std::vector<std::string> all;
@@ -168,13 +168,13 @@ TEST(ControlRecords, LeaveOutThoseOfOtherSettingsAndDamagedOnes) {
     return all;
   };
   EXPECT_EQ(names(), (std::vector<std::string>{"silence", "full"}));
-  std::string text = train::read_text(scratch / "run/compare/full/config.toml");
+  std::string text = support::read_text(scratch / "run/compare/full/config.toml");
   text.replace(text.find("seed = 1"), 8, "seed = 2");
-  train::write_text(scratch / "run/compare/full/config.toml", text);
+  support::write_text(scratch / "run/compare/full/config.toml", text);
   EXPECT_EQ(names(), std::vector<std::string>{"silence"});
   EXPECT_TRUE(problems.empty());
   const std::filesystem::path damaged = scratch / "run/compare/silence/summary.json";
-  train::write_text(damaged, "3");
+  support::write_text(damaged, "3");
   EXPECT_TRUE(names().empty());
   EXPECT_EQ(problems, std::vector<std::string>{"[report] " + damaged.string() +
                                                ", line 1: it is no JSON object"});

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hearsay/train/config.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::report {
 
@@ -27,18 +27,18 @@ inline void make_run(const std::filesystem::path& directory, const std::string& 
   train::Config config;
   config.set("graph", graph);
   config.set("peers", "2");
-  train::write_text(directory / "config.toml", config.to_toml());
-  train::write_text(
+  support::write_text(directory / "config.toml", config.to_toml());
+  support::write_text(
       directory / "metrics.jsonl",
       R"({"round": 0, "accuracy": [10, 12], "accuracy_mean": 11, "bytes_total": 0, "divergence": 0})"
       "\n"
       R"({"round": 50, "accuracy": [81.5, 92], "accuracy_mean": 86.75, "bytes_total": 12345,)"
       R"( "divergence": 0.25})"
       "\n");
-  train::write_text(directory / "summary.json",
-                    R"({"accuracy_mean": 86.75, "accuracy_min": 81.5, "bytes_total": 12345,)"
-                    R"( "class_counts": [[7, 0], [1, 23]])" +
-                        more + "}");
+  support::write_text(directory / "summary.json",
+                      R"({"accuracy_mean": 86.75, "accuracy_min": 81.5, "bytes_total": 12345,)"
+                      R"( "class_counts": [[7, 0], [1, 23]])" +
+                          more + "}");
 }
 
 }  // namespace hearsay::report

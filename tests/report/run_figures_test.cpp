@@ -2,21 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::report {
 namespace {
 
-using train::Figure;
+using sweep::Figure;
 
 /// A run of 10 rounds with 2 final ones, evaluated every 5: training loss 4, 3, 2, then 1.
 class RunFigures : public ::testing::Test {
  protected:
   RunFigures() {
-    train::write_text(scratch_ / "config.toml", train::Config().to_toml());
-    train::write_text(scratch_ / "summary.json", R"({"dim": 100, "training_rounds": 10})");
-    train::write_text(scratch_ / "metrics.jsonl",
-                      R"({"round": 0, "epoch": 0, "loss": 4, "bytes_total": 0, "edge_rounds": 0}
+    support::write_text(scratch_ / "config.toml", train::Config().to_toml());
+    support::write_text(scratch_ / "summary.json", R"({"dim": 100, "training_rounds": 10})");
+    support::write_text(scratch_ / "metrics.jsonl",
+                        R"({"round": 0, "epoch": 0, "loss": 4, "bytes_total": 0, "edge_rounds": 0}
 {"round": 5, "epoch": 1, "loss": 3, "bytes_total": 400, "paper_bytes_total": 800, "edge_rounds": 20}
 {"round": 10, "epoch": 2, "loss": 2, "bytes_total": 800, "paper_bytes_total": 1600, "edge_rounds": 40}
 {"round": 12, "epoch": 2, "loss": 1, "bytes_total": 1200, "paper_bytes_total": 2400, "edge_rounds": 48}
@@ -25,7 +25,7 @@ class RunFigures : public ::testing::Test {
   std::optional<double> value(const Figure& figure) const {
     return figure_of(Record(scratch_.path()), figure);
   }
-  train::Scratch scratch_;
+  support::Scratch scratch_;
 };
 
 TEST_F(RunFigures, AreReadAtTheirRound) {
@@ -58,23 +58,23 @@ TEST_F(RunFigures, CountBytesAMessageUntilThen) {
 }
 
 TEST_F(RunFigures, OfRunsThatDoNotTellTheirRoundAreNone) {
-  train::write_text(scratch_ / "summary.json", R"({"dim": 100})");
+  support::write_text(scratch_ / "summary.json", R"({"dim": 100})");
   EXPECT_EQ(value({.name = "", .key = "loss", .at = Figure::At::kTrained}), std::nullopt);
-  train::write_text(scratch_ / "metrics.jsonl", "{\"round\": 1e30, \"loss\": 1}\n");
+  support::write_text(scratch_ / "metrics.jsonl", "{\"round\": 1e30, \"loss\": 1}\n");
   EXPECT_EQ(value({.name = "", .key = "loss"}), std::nullopt);
 }
 
 TEST_F(RunFigures, ThatAreNotFiniteAreNone) {
-  train::write_text(scratch_ / "metrics.jsonl",
-                    "{\"round\": 1, \"loss\": null}\n{\"round\": 2, \"loss\": 5}\n");
+  support::write_text(scratch_ / "metrics.jsonl",
+                      "{\"round\": 1, \"loss\": null}\n{\"round\": 2, \"loss\": 5}\n");
   EXPECT_EQ(value({.name = "", .key = "loss"}), 5.0);
   EXPECT_EQ(value({.name = "", .key = "loss", .at = Figure::At::kRound, .round = 1}), std::nullopt);
   EXPECT_EQ(value({.name = "", .key = "loss", .window = 2}), std::nullopt);
 }
 
 TEST_F(RunFigures, OfSilentRunsHaveNoFactor) {
-  train::write_text(scratch_ / "metrics.jsonl",
-                    "{\"round\": 1, \"bytes_total\": 0, \"edge_rounds\": 0}\n");
+  support::write_text(scratch_ / "metrics.jsonl",
+                      "{\"round\": 1, \"bytes_total\": 0, \"edge_rounds\": 0}\n");
   EXPECT_EQ(value({.name = "", .key = "bytes_per_edge_round"}), 0.0);
   EXPECT_EQ(value({.name = "", .key = "compression_factor"}), std::nullopt);
 }

@@ -8,7 +8,7 @@ namespace hearsay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Scratch;
+using support::Scratch;
 
 /// A record with these figures and rows.
 std::string sweep_json(const std::string& figures, const std::string& rows) {
@@ -35,7 +35,7 @@ TEST(ReadRuns, NamesWhatItLeavesOutAndReadsTheOthers) {
 TEST(ReadRuns, TakesASweepForItsRuns) {
   Scratch scratch;
   for (const char* name : {"one-s1", "one-s2"}) make_run(scratch / name);
-  train::write_text(
+  support::write_text(
       scratch / "t.sweep.json",
       sweep_json("", row_json("1 %", R"("one-s1", "one-s2")") + "," +
                          row_json("0 %", R"("zero-s1")") + "," + row_json("8 bit", "")));
@@ -54,8 +54,8 @@ TEST(ReadRuns, TakesASweepForItsRuns) {
 TEST(ReadRuns, ReadsARunOnceThatTwoSweepsShare) {
   Scratch scratch;
   make_run(scratch / "one-s1");
-  train::write_text(scratch / "a.sweep.json", sweep_json("", row_json("x", R"("one-s1")")));
-  train::write_text(scratch / "b.sweep.json", sweep_json("", row_json("y", R"("one-s1")")));
+  support::write_text(scratch / "a.sweep.json", sweep_json("", row_json("x", R"("one-s1")")));
+  support::write_text(scratch / "b.sweep.json", sweep_json("", row_json("y", R"("one-s1")")));
   const Runs runs = read_runs(std::vector<std::string>{scratch.path().string()});
   EXPECT_EQ(runs.runs.size(), 1u);
   ASSERT_EQ(runs.sweeps.size(), 2u);
@@ -65,7 +65,7 @@ TEST(ReadRuns, ReadsARunOnceThatTwoSweepsShare) {
 TEST(ReadRuns, NamesASweepRecordThatIsDamagedAndReadsTheOthers) {
   Scratch scratch;
   make_run(scratch / "run");
-  train::write_text(scratch / "t.sweep.json", "{\n\"rows\": [\n");
+  support::write_text(scratch / "t.sweep.json", "{\n\"rows\": [\n");
   const std::string file = (scratch / "t.sweep.json").string();
   const Runs runs = read_runs(std::vector<std::string>{file, (scratch / "run").string()});
   EXPECT_EQ(runs.runs.size(), 1u);
@@ -79,12 +79,12 @@ TEST(ReadRuns, NamesOnceWhatASweepLeavesOut) {
   Scratch scratch;
   make_run(scratch / "one-s1");
   make_run(scratch / "one-s2");
-  train::write_text(scratch / "t.sweep.json",
-                    sweep_json("", row_json("x", R"("one-s1", "one-s2")")));
+  support::write_text(scratch / "t.sweep.json",
+                      sweep_json("", row_json("x", R"("one-s1", "one-s2")")));
   const fs::path lines = scratch / "one-s1/metrics.jsonl";
-  train::write_text(lines, "no JSON\n" + train::read_text(lines));
-  train::write_text(scratch / "one-s2/metrics.jsonl", "");
-  train::write_text(scratch / "one-s2/summary.json", "{}");
+  support::write_text(lines, "no JSON\n" + support::read_text(lines));
+  support::write_text(scratch / "one-s2/metrics.jsonl", "");
+  support::write_text(scratch / "one-s2/summary.json", "{}");
   const Runs runs = read_runs(std::vector<std::string>{scratch.path().string()});
   EXPECT_EQ(runs.problems,
             (std::vector<std::string>{

@@ -10,13 +10,13 @@
 namespace hearsay::report {
 namespace {
 
-using train::Scratch;
+using support::Scratch;
 
 class ScatterTest : public ::testing::Test {
  protected:
   void make(const std::string& name, const std::string& summary) {
     make_run(scratch_ / name);
-    train::write_text(scratch_ / name / "summary.json", summary);
+    support::write_text(scratch_ / name / "summary.json", summary);
     names_.push_back((scratch_ / name).string());
   }
   Scatter scatter() const { return make_scatter(read_runs(names_)); }
@@ -59,7 +59,7 @@ TEST_F(ScatterTest, HasAFrontForEachTask) {
   config.set("partition", "skew:0.9");
   config.set("peers", "2");
   for (const char* name : {"hard", "hard, better"}) {
-    train::write_text(scratch_ / name / "config.toml", config.to_toml());
+    support::write_text(scratch_ / name / "config.toml", config.to_toml());
   }
   const Scatter s = scatter();
   ASSERT_EQ(s.fronts.size(), 2u);
@@ -85,14 +85,14 @@ class SweepScatter : public ScatterTest {
           "{{\"round\": {}, \"accuracy_mean\": {}, \"edge_rounds\": 8, \"bytes_total\": {}}}\n",
           round, accuracy, 8 * 400 / its_factor);
     };
-    train::write_text(scratch_ / name / "metrics.jsonl",
-                      line(9, sp_factor, sp) + line(10, factor, end));
+    support::write_text(scratch_ / name / "metrics.jsonl",
+                        line(9, sp_factor, sp) + line(10, factor, end));
   }
   void SetUp() override {
     make_lines("a-s1", 80, 89, 40, 90);
     make_lines("a-s2", 160, 90, 80, 92);
     make_lines("b-s1", 1, 94, 1, 94);
-    train::write_text(
+    support::write_text(
         scratch_ / "t.sweep.json",
         R"({"v": 1, "title": "t", "source": "", "note": "", "quick": false, "banner": "",
             "differences": [],

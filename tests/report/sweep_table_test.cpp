@@ -8,13 +8,13 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::report {
 namespace {
 
-using train::Difference;
-using train::Figure;
+using sweep::Difference;
+using sweep::Figure;
 using Rows = std::vector<std::vector<std::string>>;
 
 /// A record over run directories that are written by hand.
@@ -24,19 +24,19 @@ class SweepTableTest : public ::testing::Test {
   std::filesystem::path add_run(const std::vector<double>& losses) {
     const std::filesystem::path run = scratch_ / fmt::format("run-{}", ++runs_);
     std::filesystem::create_directories(run);
-    train::write_text(run / "config.toml", train::Config().to_toml());
-    train::write_text(run / "summary.json", "{\"dim\": 4}");
+    support::write_text(run / "config.toml", train::Config().to_toml());
+    support::write_text(run / "summary.json", "{\"dim\": 4}");
     std::string lines;
     for (std::size_t i = 0; i < losses.size(); ++i) {
       lines += fmt::format("{{\"round\": {}, \"loss\": {}}}\n", 10 * (i + 1), losses[i]);
     }
-    train::write_text(run / "metrics.jsonl", lines);
+    support::write_text(run / "metrics.jsonl", lines);
     return run;
   }
 
   void add_row(const std::string& label, const std::vector<std::filesystem::path>& runs,
                const std::vector<std::pair<std::string, double>>& printed = {}) {
-    train::SweepRow row;
+    sweep::SweepRow row;
     row.label = label;
     row.place = {{"row", label}};
     row.printed = printed;
@@ -45,7 +45,7 @@ class SweepTableTest : public ::testing::Test {
   }
 
   /// Over the runs that are there.
-  static SweepTable table_of(const train::SweepRecord& record) {
+  static SweepTable table_of(const sweep::SweepRecord& record) {
     std::list<Record> records;
     std::vector<std::vector<const Record*>> rows;
     for (const auto& runs : record.runs) {
@@ -59,8 +59,8 @@ class SweepTableTest : public ::testing::Test {
   SweepTable table() const { return table_of(record_); }
   Rows rows() const { return sweep_rows(record_, table()); }
 
-  train::Scratch scratch_;
-  train::SweepRecord record_;
+  support::Scratch scratch_;
+  sweep::SweepRecord record_;
   int runs_ = 0;
 };
 
@@ -193,7 +193,7 @@ TEST_F(SweepTableTest, CountsFinishedRunsAlone) {
 
 /// A record with all that one can have, over runs that are there, changed in up to three places.
 TEST_F(SweepTableTest, OfAGarbledRecordIsMadeOrRefused) {
-  const train::Sweep sweep = train::read_sweep(R"(
+  const sweep::Sweep sweep = sweep::read_sweep(R"(
 title = "t"
 figures = [{name = "r", key = "loss", window = 20, against = "a", above = 1.2},
            {name = "l", key = "loss", at = 20, squared = true, digits = 3}]
@@ -205,12 +205,12 @@ data = "least-squares"
 rounds = 30
 )",
                                                "f.toml");
-  train::SweepRuns runs = train::runs_of(sweep, scratch_.path());
-  for (train::SweepRun& run : runs.runs) run.out = add_run({3, 2, 1});
+  sweep::SweepRuns runs = sweep::runs_of(sweep, scratch_.path());
+  for (sweep::SweepRun& run : runs.runs) run.out = add_run({3, 2, 1});
   const std::filesystem::path file = scratch_ / "x.sweep.json";
-  train::write_sweep_record(file, sweep, runs);
-  const std::string text = train::read_text(file);
-  ASSERT_EQ(table_of(train::read_sweep_record(file)).finished, (std::vector<std::size_t>{1, 1, 0}));
+  sweep::write_sweep_record(file, sweep, runs);
+  const std::string text = support::read_text(file);
+  ASSERT_EQ(table_of(sweep::read_sweep_record(file)).finished, (std::vector<std::size_t>{1, 1, 0}));
   Random random(2026, Purpose::kTest);
   int made = 0;
   for (int i = 0; i < 500; ++i) {
@@ -218,9 +218,9 @@ rounds = 30
     for (int k = i % 3; k < 3; ++k) {
       garbled[random.below(text.size())] = "0\"{}[],-.e9x"[random.below(13)];
     }
-    train::write_text(file, garbled);
+    support::write_text(file, garbled);
     try {
-      const train::SweepRecord record = train::read_sweep_record(file);
+      const sweep::SweepRecord record = sweep::read_sweep_record(file);
       EXPECT_FALSE(sweep_text(record, table_of(record), false).empty());
       ++made;
     } catch (const CorruptData&) {
@@ -231,10 +231,10 @@ rounds = 30
 
 TEST_F(SweepTableTest, NeedsAWindowToFindATransientStage) {
   const std::filesystem::path file = scratch_ / "x.sweep.json";
-  train::write_text(file, R"({"v": 1, "title": "", "source": "", "note": "", "quick": false,
+  support::write_text(file, R"({"v": 1, "title": "", "source": "", "note": "", "quick": false,
     "banner": "", "differences": [], "rows": [], "figures": [{"name": "f", "key": "loss",
     "unit": "", "at": "end", "digits": 1, "scale": 1, "window": -1, "against": "a", "above": 1}]})");
-  EXPECT_THROW(train::read_sweep_record(file), CorruptData);
+  EXPECT_THROW(sweep::read_sweep_record(file), CorruptData);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "hearsay/train/simulation.h"
-#include "train/every_algorithm.h"
+#include "support/every_algorithm.h"
 
 namespace hearsay::train {
 namespace {
@@ -23,7 +23,7 @@ std::size_t saved_arrays(const backend::StateList& list) {
 }
 
 /// What the words of the registry say of a method is what it does.
-class FootprintContract : public EveryAlgorithm {};
+class FootprintContract : public support::EveryAlgorithm {};
 
 TEST_P(FootprintContract, KeepsSoManyArrays) {
   Simulation simulation(settings());
@@ -39,13 +39,13 @@ TEST_P(FootprintContract, SendsSoManyVectors) {
   Simulation simulation(settings());
   for (int t = 0; t < 3; ++t) simulation.run_round(false);
   simulation.settle();
-  const Traffic traffic = simulation.traffic();
+  const gossip::Traffic traffic = simulation.traffic();
   EXPECT_EQ(traffic.messages, footprint_of(GetParam()).sent * traffic.edge_rounds);
   EXPECT_EQ(traffic.edge_rounds > 0, footprint_of(GetParam()).sent > 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, FootprintContract, ::testing::ValuesIn(algorithm::registry()),
-                         name_of);
+                         support::name_of);
 
 TEST(Footprint, OfSparsePushIsThatOfItsPaper) {
   const auto& entry = *std::ranges::find(algorithm::registry(), "scsp", &algorithm::Entry::name);

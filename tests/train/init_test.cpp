@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/run.h"
+#include "hearsay/run/run.h"
 #include "hearsay/train/simulation.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::train {
 namespace {
@@ -25,13 +25,13 @@ class Init : public ::testing::Test {
                              {"rounds", "4"},
                              {"threads", "1"},
                              {"init", file_}});
-    return config_of(more);
+    return support::config_of(more);
   }
 
-  Scratch scratch_;
+  support::Scratch scratch_;
   std::string file_;
   std::vector<float> start_;
-  Observer silent_;
+  run::Observer silent_;
 };
 
 TEST_F(Init, IsWhereEveryPeerStarts) {
@@ -40,7 +40,7 @@ TEST_F(Init, IsWhereEveryPeerStarts) {
 }
 
 TEST_F(Init, CanBeTheExportOfAnotherRun) {
-  run(settings(), scratch_ / "first", silent_);
+  run::run(settings(), scratch_ / "first", silent_);
   file_ = (scratch_ / "first/models/average.safetensors").string();
   const Simulation simulation(settings());
   EXPECT_EQ(simulation.model(3), read_safetensors(file_, Layout(10)).parameters);
@@ -63,7 +63,7 @@ TEST_F(Init, IsRefusedOnceTheFileHasChanged) {
 TEST_F(Init, OfAnotherModelIsRefusedBeforeTheFirstFile) {
   write_safetensors(file_, Layout(9), std::vector<float>(9));
   try {
-    run(settings(), scratch_ / "run", silent_);
+    run::run(settings(), scratch_ / "run", silent_);
     FAIL() << "it started";
   } catch (const InvalidArgument& error) {
     EXPECT_EQ(error.what(), "[safetensors] " + file_ +

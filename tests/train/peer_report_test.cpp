@@ -21,9 +21,10 @@ PeerReport report_of(std::size_t i) {
   if (i % 2 == 1) report.score.validation_values = {7 * x, 8 * x};
   report.divergence = 0.7 * x;
   report.push_sum = 1.1 - 0.1 * x;
-  report.loss_sum = 0.2 * x;
-  report.traffic = {.messages = i, .edge_rounds = 10 * i, .bytes = 100 * i, .paper_bytes = 50 * i};
-  report.bytes_ahead = {i, 0, 3 * i};
+  report.totals.loss_sum = 0.2 * x;
+  report.totals.traffic = {
+      .messages = i, .edge_rounds = 10 * i, .bytes = 100 * i, .paper_bytes = 50 * i};
+  report.totals.bytes_ahead = {i, 0, 3 * i};
   return report;
 }
 
@@ -45,12 +46,12 @@ TEST(PeerReport, ComesBackFromItsBytes) {
     EXPECT_EQ(back.score.validation_values, expected.score.validation_values);
     EXPECT_EQ(back.divergence, expected.divergence);
     EXPECT_EQ(back.push_sum, expected.push_sum);
-    EXPECT_EQ(back.loss_sum, expected.loss_sum);
-    EXPECT_EQ(back.traffic.messages, expected.traffic.messages);
-    EXPECT_EQ(back.traffic.edge_rounds, expected.traffic.edge_rounds);
-    EXPECT_EQ(back.traffic.bytes, expected.traffic.bytes);
-    EXPECT_EQ(back.traffic.paper_bytes, expected.traffic.paper_bytes);
-    EXPECT_EQ(back.bytes_ahead, expected.bytes_ahead);
+    EXPECT_EQ(back.totals.loss_sum, expected.totals.loss_sum);
+    EXPECT_EQ(back.totals.traffic.messages, expected.totals.traffic.messages);
+    EXPECT_EQ(back.totals.traffic.edge_rounds, expected.totals.traffic.edge_rounds);
+    EXPECT_EQ(back.totals.traffic.bytes, expected.totals.traffic.bytes);
+    EXPECT_EQ(back.totals.traffic.paper_bytes, expected.totals.traffic.paper_bytes);
+    EXPECT_EQ(back.totals.bytes_ahead, expected.totals.bytes_ahead);
   }
   EXPECT_EQ(reader.left(), 0u);
 }
@@ -76,12 +77,12 @@ TEST(Assemble, TakesMeansAndExtremesOverPeers) {
                              {.round = 12,
                               .epoch = 1.5,
                               .lr = 0.01,
-                              .dim = 4,
-                              .loss_rounds = 5,
-                              .last_train_loss = 77,
-                              .mass_drift = 1e-7,
-                              .global_bytes = 1234,
-                              .simulated_seconds = 2.5});
+                              .totals = {.dim = 4,
+                                         .loss_rounds = 5,
+                                         .last_train_loss = 77,
+                                         .mass_drift = 1e-7,
+                                         .global_bytes = 1234,
+                                         .simulated_seconds = 2.5}});
   EXPECT_EQ(m.round, 12u);
   EXPECT_EQ(m.epoch, 1.5);
   EXPECT_EQ(m.lr, 0.01);
@@ -120,15 +121,17 @@ TEST(Assemble, TakesMeansAndExtremesOverPeers) {
 
 TEST(Assemble, NamesTheEdgesThatCarriedSomething) {
   std::vector<PeerReport> peers(3);
-  peers[0].bytes_ahead = {0, 7};
-  peers[2].bytes_ahead = {5, 6};
+  peers[0].totals.bytes_ahead = {0, 7};
+  peers[2].totals.bytes_ahead = {5, 6};
   EXPECT_EQ(assemble(peers, {}, {}, {}).traffic.bytes_by_edge,
-            (std::vector<EdgeBytes>{{0, 2, 7}, {2, 0, 5}, {2, 1, 6}}));
+            (std::vector<gossip::EdgeBytes>{{0, 2, 7}, {2, 0, 5}, {2, 1, 6}}));
 }
 
 TEST(Assemble, KeepsTheLastTrainLossIfNoRoundTookAGradient) {
   const std::vector<PeerReport> peers(3);
-  EXPECT_EQ(assemble(peers, {}, {}, {.loss_rounds = 0, .last_train_loss = 0.75}).train_loss, 0.75);
+  EXPECT_EQ(
+      assemble(peers, {}, {}, {.totals = {.loss_rounds = 0, .last_train_loss = 0.75}}).train_loss,
+      0.75);
 }
 
 TEST(Assemble, LeavesEmptyWhatNobodyHas) {
@@ -147,7 +150,7 @@ TEST(Assemble, TellsOfSinglePeersOnlyWhereTheyAreFew) {
   EXPECT_EQ(assemble(peers, {}, {}, {}).push_sum.size(), peers.size());
   peers.emplace_back();
   EXPECT_TRUE(assemble(peers, {}, {}, {}).push_sum.empty());
-  peers.resize(Traffic::kPeersTold);
+  peers.resize(gossip::Traffic::kPeersTold);
   EXPECT_EQ(assemble(peers, {}, {}, {}).traffic.bytes_by_peer.size(), peers.size());
   peers.emplace_back();
   EXPECT_TRUE(assemble(peers, {}, {}, {}).traffic.bytes_by_peer.empty());

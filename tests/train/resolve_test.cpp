@@ -3,7 +3,7 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
 #include "hearsay/train/config.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::train {
 namespace {
@@ -12,7 +12,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 std::string message_of(const Settings& settings) {
   try {
-    config_of(settings);
+    support::config_of(settings);
   } catch (const InvalidArgument& error) {
     return error.what();
   }
@@ -38,7 +38,8 @@ TEST(Resolve, TheDefaultIsTheSparsePushPapersRing) {
 TEST(Resolve, LeavesNoAutoForAnyAlgorithmOnDataOrInClosedForm) {
   for (const algorithm::Entry& entry : algorithm::registry()) {
     for (const char* data : {"digits", "least-squares", "consensus", "logistic"}) {
-      const Config config = config_of({{"algorithm", std::string(entry.name)}, {"data", data}});
+      const Config config =
+          support::config_of({{"algorithm", std::string(entry.name)}, {"data", data}});
       for (const Option& option : options()) {
         EXPECT_NE(config.text(option.key), "auto") << entry.name << " " << option.key;
       }
@@ -48,26 +49,29 @@ TEST(Resolve, LeavesNoAutoForAnyAlgorithmOnDataOrInClosedForm) {
 }
 
 TEST(Resolve, GivesEachMethodAGraphItCanUse) {
-  EXPECT_EQ(config_of({{"algorithm", "sgp"}}).text("graph"), "sparse-push:a");
-  EXPECT_EQ(config_of({{"algorithm", "sgp"}, {"peers", "5"}}).text("graph"), "ring:directed");
-  EXPECT_EQ(config_of({{"algorithm", "dsgd"}}).text("graph"), "ring");
-  EXPECT_EQ(config_of({{"algorithm", "choco"}}).text("graph"), "ring");
-  EXPECT_EQ(config_of({{"algorithm", "psgd"}, {"peers", "7"}}).count("peers"), 7u);
+  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).text("graph"), "sparse-push:a");
+  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}, {"peers", "5"}}).text("graph"),
+            "ring:directed");
+  EXPECT_EQ(support::config_of({{"algorithm", "dsgd"}}).text("graph"), "ring");
+  EXPECT_EQ(support::config_of({{"algorithm", "choco"}}).text("graph"), "ring");
+  EXPECT_EQ(support::config_of({{"algorithm", "psgd"}, {"peers", "7"}}).count("peers"), 7u);
 }
 
 TEST(Resolve, CompressesOnlyWhereTheMethodDoes) {
-  EXPECT_EQ(config_of({{"algorithm", "choco"}}).text("compressor"), "topk:keep=0.01,value=f16");
-  EXPECT_EQ(config_of({{"algorithm", "sgp"}}).text("compressor"), "identity");
-  EXPECT_EQ(config_of({{"algorithm", "dcd"}}).text("compressor"), "identity");
+  EXPECT_EQ(support::config_of({{"algorithm", "choco"}}).text("compressor"),
+            "topk:keep=0.01,value=f16");
+  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).text("compressor"), "identity");
+  EXPECT_EQ(support::config_of({{"algorithm", "dcd"}}).text("compressor"), "identity");
 }
 
 TEST(Resolve, GivesNoMomentumToMethodsWithTheirOwn) {
-  EXPECT_EQ(config_of({{"algorithm", "dmsgd"}}).text("optimizer"), "sgd:weight_decay=1e-4");
-  EXPECT_EQ(config_of({{"data", "least-squares"}}).text("optimizer"), "sgd");
+  EXPECT_EQ(support::config_of({{"algorithm", "dmsgd"}}).text("optimizer"),
+            "sgd:weight_decay=1e-4");
+  EXPECT_EQ(support::config_of({{"data", "least-squares"}}).text("optimizer"), "sgd");
 }
 
 TEST(Resolve, ClosedFormProblemsCountRoundsAndHaveNoPartition) {
-  const Config config = config_of({{"data", "least-squares:noise=1"}});
+  const Config config = support::config_of({{"data", "least-squares:noise=1"}});
   EXPECT_EQ(config.text("model"), "none");
   EXPECT_EQ(config.text("partition"), "none");
   EXPECT_EQ(config.text("lr"), "0.05");
@@ -76,18 +80,18 @@ TEST(Resolve, ClosedFormProblemsCountRoundsAndHaveNoPartition) {
 }
 
 TEST(Resolve, TakesTheNumberOfPeersFromTheGraph) {
-  EXPECT_EQ(config_of({{"graph", "torus:3x5"}}).count("peers"), 15u);
-  EXPECT_EQ(config_of({{"graph", "ring"}, {"peers", "9"}}).count("peers"), 9u);
+  EXPECT_EQ(support::config_of({{"graph", "torus:3x5"}}).count("peers"), 15u);
+  EXPECT_EQ(support::config_of({{"graph", "ring"}, {"peers", "9"}}).count("peers"), 9u);
 }
 
 TEST(Resolve, LeavesWhatWasGiven) {
-  const Config config = config_of({{"graph", "exponential"},
-                                   {"compressor", "sign"},
-                                   {"partition", "iid"},
-                                   {"optimizer", "sgd"},
-                                   {"lr", "cosine:1"},
-                                   {"rounds", "5"},
-                                   {"peers", "8"}});
+  const Config config = support::config_of({{"graph", "exponential"},
+                                            {"compressor", "sign"},
+                                            {"partition", "iid"},
+                                            {"optimizer", "sgd"},
+                                            {"lr", "cosine:1"},
+                                            {"rounds", "5"},
+                                            {"peers", "8"}});
   EXPECT_EQ(config.text("graph"), "exponential");
   EXPECT_EQ(config.text("compressor"), "sign");
   EXPECT_EQ(config.text("partition"), "iid");
@@ -98,30 +102,30 @@ TEST(Resolve, LeavesWhatWasGiven) {
 }
 
 TEST(Resolve, GivesEachModelARateItCanBear) {
-  EXPECT_EQ(config_of({{"model", "logistic"}}).text("lr"), "0.1");
-  EXPECT_EQ(config_of({{"model", "resnet:depth=32"}}).text("lr"), "cosine:0.1");
-  EXPECT_EQ(config_of({{"model", "mlp"}, {"algorithm", "extra"}}).text("lr"), "0.05")
+  EXPECT_EQ(support::config_of({{"model", "logistic"}}).text("lr"), "0.1");
+  EXPECT_EQ(support::config_of({{"model", "resnet:depth=32"}}).text("lr"), "cosine:0.1");
+  EXPECT_EQ(support::config_of({{"model", "mlp"}, {"algorithm", "extra"}}).text("lr"), "0.05")
       << "extra is made for a constant rate";
 }
 
 TEST(Resolve, ComparesOnlyWhereNothingThatChangesResultsWasGiven) {
   EXPECT_EQ(resolve(Config()).text("compare"), "yes");
-  EXPECT_EQ(config_of({{"threads", "2"}, {"checkpoint", "9"}}).text("compare"), "yes");
-  EXPECT_EQ(config_of({{"seed", "1"}}).text("compare"), "no");
-  EXPECT_EQ(config_of({{"seed", "1"}, {"compare", "yes"}}).text("compare"), "yes");
-  EXPECT_EQ(config_of({{"compare", "no"}}).text("compare"), "no");
+  EXPECT_EQ(support::config_of({{"threads", "2"}, {"checkpoint", "9"}}).text("compare"), "yes");
+  EXPECT_EQ(support::config_of({{"seed", "1"}}).text("compare"), "no");
+  EXPECT_EQ(support::config_of({{"seed", "1"}, {"compare", "yes"}}).text("compare"), "yes");
+  EXPECT_EQ(support::config_of({{"compare", "no"}}).text("compare"), "no");
 }
 
 TEST(Resolve, RecordsTheContentOfTheInitFile) {
-  Scratch scratch;
+  support::Scratch scratch;
   const std::string file = (scratch / "a,b=c.safetensors").string();
-  write_text(file, "abc");
-  const Config config = config_of({{"init", file}});
+  support::write_text(file, "abc");
+  const Config config = support::config_of({{"init", file}});
   EXPECT_EQ(config.text("init"),
             file + ",sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(resolve(config).text("init"), config.text("init"));
-  write_text(file, "abd");
-  EXPECT_NE(config_of({{"init", file}}).hash(), config.hash());
+  support::write_text(file, "abd");
+  EXPECT_NE(support::config_of({{"init", file}}).hash(), config.hash());
 }
 
 TEST(Resolve, RefusesSettingsThatExcludeEachOther) {

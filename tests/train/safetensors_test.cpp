@@ -7,7 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
-#include "train/scratch.h"
+#include "support/scratch.h"
 
 namespace hearsay::train {
 namespace {
@@ -20,9 +20,9 @@ TEST(Safetensors, HoldsNamesShapesOffsetsAndFloats) {
   std::vector<float> model(layout.dim());
   for (std::size_t k = 0; k < model.size(); ++k) model[k] = 0.1f * static_cast<float>(k) - 0.3f;
 
-  Scratch scratch;
+  support::Scratch scratch;
   write_safetensors(scratch / "model.safetensors", layout, model);
-  const std::string bytes = read_text(scratch / "model.safetensors");
+  const std::string bytes = support::read_text(scratch / "model.safetensors");
 
   std::uint64_t length = 0;
   ASSERT_GE(bytes.size(), sizeof length);
@@ -56,7 +56,7 @@ class SavedModelFile : public ::testing::Test {
   void write(const std::string& header, std::size_t bytes) {
     const std::uint64_t length = header.size();
     std::string text(reinterpret_cast<const char*>(&length), sizeof length);
-    write_text(file_, text + header + std::string(bytes, '\0'));
+    support::write_text(file_, text + header + std::string(bytes, '\0'));
   }
   /// What is said about the file, without its name.
   std::string complaint() const {
@@ -70,7 +70,7 @@ class SavedModelFile : public ::testing::Test {
     return "fits";
   }
 
-  Scratch scratch_;
+  support::Scratch scratch_;
   std::filesystem::path file_;
   Layout layout_, buffers_;
   std::vector<float> model_;
@@ -124,9 +124,9 @@ TEST_F(SavedModelFile, ThatIsNoneIsCorrupt) {
     EXPECT_THROW(read_safetensors(file_, layout_), CorruptData);
     return complaint();
   };
-  write_text(file_, "1234567");
+  support::write_text(file_, "1234567");
   EXPECT_EQ(complaint(), "is too short to be a safetensors file");
-  write_text(file_, std::string(8, '\xff'));
+  support::write_text(file_, std::string(8, '\xff'));
   EXPECT_EQ(complaint(),
             "is no safetensors file: its header would have 18446744073709551615 bytes");
   write("[1, 2", 0);
@@ -161,7 +161,7 @@ TEST_F(SavedModelFile, ThatIsNoneIsCorrupt) {
 /// Whatever the bytes: an error of ours, or a model of the right size.
 TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
   write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8});
-  const std::string whole = read_text(file_);
+  const std::string whole = support::read_text(file_);
   Random random(1, Purpose::kTest);
   std::size_t refused = 0;
   for (int trial = 0; trial < 1000; ++trial) {
@@ -170,7 +170,7 @@ TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
       bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
     }
     if (random.below(4) == 0) bytes.resize(random.below(bytes.size() + 1));
-    write_text(file_, bytes);
+    support::write_text(file_, bytes);
     try {
       EXPECT_EQ(read_safetensors(file_, layout_, buffers_).parameters.size(), layout_.dim());
     } catch (const CorruptData&) {
@@ -183,11 +183,11 @@ TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
 }
 
 TEST(Safetensors, AppearWholeOrNotAtAll) {
-  Scratch scratch;
+  support::Scratch scratch;
   EXPECT_THROW(
       write_safetensors(scratch / "missing/model.safetensors", Layout(2), std::vector<float>{1, 2}),
       RunFailed);
-  EXPECT_TRUE(contents(scratch.path()).empty());
+  EXPECT_TRUE(support::contents(scratch.path()).empty());
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "hearsay/compress/message.h"
+#include "hearsay/compress/code/message.h"
 #include "hearsay/core/error.h"
-#include "train/every_algorithm.h"
+#include "support/every_algorithm.h"
 
 namespace hearsay::train {
 namespace {
@@ -18,7 +18,7 @@ void run_all(Simulation& simulation) {
   while (simulation.round() < simulation.total_rounds()) simulation.run_round(true);
 }
 
-class SimulationOf : public EveryAlgorithm {};
+class SimulationOf : public support::EveryAlgorithm {};
 
 TEST_P(SimulationOf, GivesTheSameModelsForAnyNumberOfThreads) {
   Simulation one(settings("1")), two(settings("2"));
@@ -39,11 +39,11 @@ TEST_P(SimulationOf, ConservesMassAndPushSumWeights) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, SimulationOf, ::testing::ValuesIn(algorithm::registry()),
-                         name_of);
+                         support::name_of);
 
 TEST(Simulation, GivesTheSameModelsForAnyNumberOfThreadsOnADataset) {
   const auto settings = [](const char* threads) {
-    return config_of({{"rounds", "20"}, {"threads", threads}});
+    return support::config_of({{"rounds", "20"}, {"threads", threads}});
   };
   Simulation one(settings("1")), two(settings("2"));
   run_all(one);
@@ -54,13 +54,14 @@ TEST(Simulation, GivesTheSameModelsForAnyNumberOfThreadsOnADataset) {
 /// A run of `rounds` on five quadratics of ten unknowns, to its end.
 Metrics finished(std::vector<std::pair<std::string, std::string>> settings) {
   settings.insert(settings.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
-  Simulation simulation(config_of(settings));
+  Simulation simulation(support::config_of(settings));
   run_all(simulation);
   return simulation.evaluate();
 }
 
 TEST(Traffic, OfIdentityIsAHeaderAndFourBytesAFloat) {
-  const Traffic t = finished({{"algorithm", "dsgd"}, {"graph", "ring"}, {"rounds", "7"}}).traffic;
+  const gossip::Traffic t =
+      finished({{"algorithm", "dsgd"}, {"graph", "ring"}, {"rounds", "7"}}).traffic;
   EXPECT_EQ(t.edge_rounds, 10u * 7);
   EXPECT_EQ(t.messages, 10u * 7);
   EXPECT_EQ(t.bytes, 10 * 7 * kFull);
@@ -69,14 +70,14 @@ TEST(Traffic, OfIdentityIsAHeaderAndFourBytesAFloat) {
 }
 
 TEST(Traffic, CountsBothVectorsOfAMethodThatSendsTwo) {
-  const Traffic t = finished({{"algorithm", "push-diging"}, {"rounds", "7"}}).traffic;
+  const gossip::Traffic t = finished({{"algorithm", "push-diging"}, {"rounds", "7"}}).traffic;
   EXPECT_EQ(t.edge_rounds, 5u * 7);  // a directed ring
   EXPECT_EQ(t.messages, 2u * 5 * 7);
   EXPECT_EQ(t.bytes, 2 * 5 * 7 * kFull);
 }
 
 TEST(Traffic, OfAGlobalAverageIsARingAllReduce) {
-  const Traffic t = finished({{"algorithm", "psgd"}, {"rounds", "7"}}).traffic;
+  const gossip::Traffic t = finished({{"algorithm", "psgd"}, {"rounds", "7"}}).traffic;
   EXPECT_EQ(t.global_bytes, 7 * 5 * (2 * 4 * 4 * kDim / 5));  // 2(n-1)/n * 4d a peer
   EXPECT_EQ(t.bytes, 0u);
   EXPECT_EQ(t.edge_rounds, 0u);
@@ -91,7 +92,7 @@ TEST(Traffic, OfScspHoldsTheFullRoundsAtTheEnd) {
   auto with = common, without = common;
   with.emplace_back("algorithm", "scsp:eta=0.1,final=3");
   without.emplace_back("algorithm", "sparse-push:eta=0.1");
-  const Traffic full = finished(with).traffic, compressed = finished(without).traffic;
+  const gossip::Traffic full = finished(with).traffic, compressed = finished(without).traffic;
   EXPECT_LT(compressed.bytes, 5 * 7 * kFull);
   EXPECT_EQ(full.bytes, compressed.bytes + 5 * 3 * kFull);
   EXPECT_EQ(full.edge_rounds, 5u * 10);
@@ -100,12 +101,12 @@ TEST(Traffic, OfScspHoldsTheFullRoundsAtTheEnd) {
 }
 
 TEST(Simulation, LosingMessagesLosesNoMass) {
-  Simulation simulation(config_of({{"algorithm", "sgp"},
-                                   {"data", "least-squares"},
-                                   {"peers", "5"},
-                                   {"rounds", "200"},
-                                   {"link", "loss=0.2"},
-                                   {"threads", "1"}}));
+  Simulation simulation(support::config_of({{"algorithm", "sgp"},
+                                            {"data", "least-squares"},
+                                            {"peers", "5"},
+                                            {"rounds", "200"},
+                                            {"link", "loss=0.2"},
+                                            {"threads", "1"}}));
   run_all(simulation);
   const auto u = simulation.algorithm().push_sum();
   EXPECT_NEAR(std::accumulate(u.begin(), u.end(), 0.0), 5, 1e-12);
@@ -133,11 +134,11 @@ TEST(Simulation, ReportsSimulatedSecondsOnlyWithALink) {
 }
 
 TEST(Simulation, NamesPeerAndRoundOfALossThatIsNotFinite) {
-  Simulation simulation(config_of({{"algorithm", "dsgd"},
-                                   {"data", "least-squares"},
-                                   {"lr", "1e6"},
-                                   {"rounds", "100"},
-                                   {"threads", "1"}}));
+  Simulation simulation(support::config_of({{"algorithm", "dsgd"},
+                                            {"data", "least-squares"},
+                                            {"lr", "1e6"},
+                                            {"rounds", "100"},
+                                            {"threads", "1"}}));
   try {
     run_all(simulation);
     FAIL() << "it converged";
@@ -150,7 +151,7 @@ TEST(Simulation, NamesPeerAndRoundOfALossThatIsNotFinite) {
 }
 
 TEST(Simulation, RefusesMoreRoundsThanItCanNumber) {
-  EXPECT_THROW(Simulation(config_of({{"epochs", "4294967295"}})), InvalidArgument);
+  EXPECT_THROW(Simulation(support::config_of({{"epochs", "4294967295"}})), InvalidArgument);
 }
 
 }  // namespace

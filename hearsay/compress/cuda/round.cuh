@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include "hearsay/compress/float16.h"
-#include "hearsay/compress/value_code.h"
+#include "hearsay/compress/code/float16.h"
+#include "hearsay/compress/code/value_code.h"
 
 namespace hearsay::compress::cuda {
 

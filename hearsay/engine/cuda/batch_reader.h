@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hearsay/backend/cuda/memory.h"
-#include "hearsay/data/augment.h"
+#include "hearsay/data/image/augment.h"
 #include "hearsay/engine/cuda/image_reader.h"
 #include "hearsay/engine/cuda/stream_key.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "hearsay/data/pixels-inl.h"
+#include "hearsay/data/image/pixels-inl.h"
 #include "hearsay/engine/cuda/numbers.h"
 
 namespace hearsay::engine::cuda {

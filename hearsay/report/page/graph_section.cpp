@@ -55,11 +55,11 @@ std::string note_of(const Record& record, std::optional<double> most, bool chang
   }
   if (!most) {
     if (!record.finished()) return "Edges get their widths when the run has finished.";
-    return changes && record.config().count("peers") > train::Traffic::kEdgesToldOf
+    return changes && record.config().count("peers") > gossip::Traffic::kEdgesToldOf
                ? fmt::format(
                      "Edges have no widths: bytes are told for each edge of a graph that "
                      "changes up to {} peers.",
-                     train::Traffic::kEdgesToldOf)
+                     gossip::Traffic::kEdgesToldOf)
                : "";
   }
   return fmt::format(

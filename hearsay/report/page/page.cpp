@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/version.h"
 #include "hearsay/graph/svg.h"
@@ -16,7 +17,6 @@
 #include "hearsay/report/page/scatter.h"
 #include "hearsay/report/page/sweep_section.h"
 #include "hearsay/report/runs.h"
-#include "hearsay/train/durable_file.h"
 
 namespace hearsay::report {
 
@@ -205,7 +205,7 @@ Page make_page(std::span<const std::string> directories, const PageOptions& opti
 void write_page(const fs::path& run) {
   const Page page = make_page(std::vector<std::string>{run.string()});
   if (page.runs == 0) throw RunFailed(page.problems.front());
-  train::DurableFile file(run / "report.html");
+  DurableFile file(run / "report.html");
   file.write(page.html);
   file.commit();
 }

@@ -16,13 +16,13 @@ namespace {
 constexpr const char* kFactor = "compression_factor";
 constexpr double kSameFactor = 0.01;
 
-bool is_factor(const train::Figure& figure) {
+bool is_factor(const sweep::Figure& figure) {
   const bool named = figure.key == kFactor || figure.key == "paper_compression_factor";
   return named && figure.against.empty() && figure.scale > 0;
 }
 
 /// How a sweep counts compression.
-std::string factor_key(const train::Sweep& sweep) {
+std::string factor_key(const sweep::Sweep& sweep) {
   const auto found = std::ranges::find_if(sweep.figures, is_factor);
   return found == sweep.figures.end() ? kFactor : found->key;
 }
@@ -30,8 +30,8 @@ std::string factor_key(const train::Sweep& sweep) {
 /// Over the runs of a row, until the evaluation that `figure` is read at; 0 if none has one. Final
 /// rounds of full messages lower it, and what a run had reached before them was cheaper.
 double mean_factor(const std::vector<std::size_t>& row, const Runs& runs, const std::string& key,
-                   const train::Figure& figure) {
-  const train::Figure its{.name = "", .key = key, .at = figure.at, .round = figure.round};
+                   const sweep::Figure& figure) {
+  const sweep::Figure its{.name = "", .key = key, .at = figure.at, .round = figure.round};
   double sum = 0, count = 0;
   for (std::size_t run : row) {
     if (!runs.runs[run].record.finished()) continue;
@@ -44,10 +44,10 @@ double mean_factor(const std::vector<std::size_t>& row, const Runs& runs, const 
 }
 
 /// What the paper has for the same moment of a run; 0: nothing.
-double printed_factor(const train::Sweep& sweep, const std::vector<SweepCell>& cells,
-                      const train::Figure& figure) {
+double printed_factor(const sweep::Sweep& sweep, const std::vector<SweepCell>& cells,
+                      const sweep::Figure& figure) {
   for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
-    const train::Figure& its = sweep.figures[f];
+    const sweep::Figure& its = sweep.figures[f];
     if (!is_factor(its) || its.at != figure.at || its.round != figure.round) continue;
     if (cells[f].printed) return *cells[f].printed / its.scale;
   }
@@ -84,12 +84,12 @@ std::vector<Scatter::Front> fronts_of(const Scatter& scatter) {
 
 void add_sweep(const ShownSweep& shown, const Runs& runs, const std::string& key,
                Scatter& scatter) {
-  const train::Sweep& sweep = shown.record.sweep;
+  const sweep::Sweep& sweep = shown.record.sweep;
   const std::string factor = factor_key(sweep);
   for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
     const auto& cells = shown.table.cells[r];
     for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
-      const train::Figure& figure = sweep.figures[f];
+      const sweep::Figure& figure = sweep.figures[f];
       if (figure.key != key || !figure.against.empty() || figure.scale == 0) continue;
       const double x = mean_factor(shown.rows[r], runs, factor, figure);
       const double printed_x = printed_factor(sweep, cells, figure);

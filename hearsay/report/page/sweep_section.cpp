@@ -54,11 +54,11 @@ bool wants_log(const DotPlot& plot) {
 }  // namespace
 
 std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
-  const train::Sweep& sweep = shown.record.sweep;
+  const sweep::Sweep& sweep = shown.record.sweep;
   std::vector<DotPlot> plots;
   std::vector<std::string> units;
   for (std::size_t f = 0; f < sweep.figures.size(); ++f) {
-    const train::Figure& figure = sweep.figures[f];
+    const sweep::Figure& figure = sweep.figures[f];
     DotPlot::Series series{figure.name, {}, {}};
     for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
       const SweepCell& cell = shown.table.cells[r][f];
@@ -76,7 +76,7 @@ std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
     if (found == units.end()) {
       units.push_back(figure.unit);
       plots.push_back({.id = fmt::format("{}{}", id, plots.size())});
-      for (const train::SweepRow& row : sweep.rows) plots.back().rows.push_back(row.label);
+      for (const sweep::SweepRow& row : sweep.rows) plots.back().rows.push_back(row.label);
     }
     plots[at].series.push_back(std::move(series));
   }
@@ -92,7 +92,7 @@ std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
 }
 
 std::string sweep_section(const ShownSweep& shown) {
-  const train::Sweep& sweep = shown.record.sweep;
+  const sweep::Sweep& sweep = shown.record.sweep;
   std::string html = "<section class=\"sweep\">\n" + paragraph("lead", sweep.source);
   if (!sweep.banner.empty()) html += paragraph("box banner", "Quick profile: " + sweep.banner);
   html += "<div class=\"sheet\">" +
@@ -102,7 +102,7 @@ std::string sweep_section(const ShownSweep& shown) {
         "<div class=\"sheet\">" + html_table(cells_of("difference of two rows", rows)) + "</div>\n";
   }
   std::string missing;
-  for (const train::SweepRow& row : sweep.rows) {
+  for (const sweep::SweepRow& row : sweep.rows) {
     if (row.missing.empty()) continue;
     missing +=
         fmt::format("<li>{}: {}</li>\n", escape_markup(row.label), escape_markup(row.missing));

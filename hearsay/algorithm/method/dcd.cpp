@@ -1,0 +1,104 @@
+/// DCD-PSGD and ECD-PSGD (Tang, Gan, Zhang, Zhang, Liu 2018). W symmetric and static; hats start at
+/// their peers' first models; need mild compression (see check_fit).
+///
+/// dcd: the model is the own hat.
+///   half_i = sum_j W_ij hat_j - lr d_i,   q_i = C[half_i - hat_i],   hat_j += q_j
+///
+/// ecd: t = 1, 2, ... counts rounds.
+///   x+_i = sum_j W_ij hat_j - lr d_i,     q_i = C[(1 - t/2) x_i + (t/2) x+_i]
+///   hat_j = (1 - 2/t) hat_j + (2/t) q_j,  x_i = x+_i
+///
+/// Both form sum_j W_ij hat_j for the next round as soon as hats are new, with the weights that
+/// came with the messages.
+#include "hearsay/algorithm/base.h"
+#include "hearsay/algorithm/method/hats.h"
+#include "hearsay/algorithm/method/methods.h"
+
+namespace hearsay::algorithm {
+
+namespace {
+
+class HatMethod : public Base {
+ public:
+  explicit HatMethod(const Bank& bank) : Base(bank), bank_(bank), hats_(bank), mixed_(another()) {}
+
+  void start() override {
+    kernels_.copy(x_, hats_.block());
+    kernels_.copy(x_, mixed_);
+  }
+
+  void meet(std::span<const std::uint32_t> senders) override {
+    hats_.meet(senders, bank_.start_of);
+  }
+
+  void state(backend::StateList& list) override {
+    Base::state(list);
+    hats_.state(list);
+    list.per_peer("mixed_hats", mixed_);
+  }
+
+ protected:
+  /// mixed = W hats.
+  void mix_hats(const Exchange& exchange) {
+    kernels_.copy(hats_.block(), mixed_);
+    hats_.mix_into(exchange, mixed_);
+  }
+
+  const Bank bank_;
+  Hats hats_;
+  backend::Array mixed_;
+  backend::Block scratch_;
+};
+
+class Dcd : public HatMethod {
+ public:
+  using HatMethod::HatMethod;
+
+  void step(backend::Block direction) override {
+    kernels_.axpy(-round_.lr, direction, mixed_);  // half
+    scratch_ = direction;
+  }
+  void emit(Outbox& outbox) override {
+    hats_.emit_difference(mixed_, round_.index, scratch_, outbox);
+  }
+  void mix(const Exchange& exchange) override {
+    hats_.follow(exchange);
+    kernels_.copy(hats_.block(), x_);
+    mix_hats(exchange);
+  }
+};
+
+class Ecd : public HatMethod {
+ public:
+  using HatMethod::HatMethod;
+
+  // Both formulas as a point plus a difference: t grows, and so would the rounding of what cancels.
+  void step(backend::Block direction) override {
+    kernels_.axpy(-round_.lr, direction, mixed_);  // x+
+    const float half_t = 0.5f * static_cast<float>(round_.index + 1);
+    kernels_.copy(mixed_, direction);
+    kernels_.axpy(-1.0f, x_, direction);
+    kernels_.axpby(1.0f, x_, half_t, direction);  // x + (t/2) (x+ - x)
+    kernels_.copy(mixed_, x_);
+    scratch_ = direction;
+  }
+  void emit(Outbox& outbox) override {
+    bank_.compressor.compress(scratch_, round_.index, outbox.payloads.emplace_back());
+  }
+  void mix(const Exchange& exchange) override {
+    hats_.blend(2.0f / static_cast<float>(round_.index + 1), exchange, scratch_);
+    mix_hats(exchange);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Algorithm> make_dcd(const Arguments&, const Bank& bank) {
+  return std::make_unique<Dcd>(bank);
+}
+
+std::unique_ptr<Algorithm> make_ecd(const Arguments&, const Bank& bank) {
+  return std::make_unique<Ecd>(bank);
+}
+
+}  // namespace hearsay::algorithm

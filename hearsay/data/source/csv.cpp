@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hearsay/core/spec.h"
+#include "hearsay/data/source/own_data.h"
+#include "hearsay/data/source/source_file.h"
+#include "hearsay/data/source/sources.h"
+
+namespace hearsay::data {
+
+namespace {
+
+constexpr std::size_t kMostClasses = 65536;
+
+/// Reads RFC 4180: fields between commas, in double quotes where they hold one ("" is a quote),
+/// rows between line ends. Blank lines are passed over.
+class Rows {
+ public:
+  Rows(std::string_view text, const SourceFile& file) : rest_(text), file_(file) {
+    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // a byte order mark
+  }
+
+  /// Reads the next row; false at the end.
+  bool next(std::vector<std::string>& fields) {
+    while (rest_.starts_with('\n') || rest_.starts_with("\r\n")) end_line();
+    fields.clear();
+    if (rest_.empty()) return false;
+    row_line_ = line_;
+    for (;;) {
+      fields.push_back(rest_.starts_with('"') ? quoted() : plain());
+      if (rest_ == "\r") rest_ = {};
+      if (rest_.starts_with(',')) {
+        rest_.remove_prefix(1);
+      } else if (rest_.empty()) {
+        return true;
+      } else if (rest_.front() == '\n' || rest_.starts_with("\r\n")) {
+        end_line();
+        return true;
+      } else {
+        fail("has text after a closing quote");
+      }
+    }
+  }
+
+  /// Throws for the row that was read last.
+  [[noreturn]] void fail(std::string_view what) const {
+    file_.corrupt(fmt::format("line {} {}", row_line_, what));
+  }
+
+ private:
+  void end_line() {
+    rest_.remove_prefix(rest_.front() == '\r' ? 2 : 1);
+    ++line_;
+  }
+
+  std::string plain() {
+    const std::size_t end = std::min(rest_.find_first_of(",\n"), rest_.size());
+    const bool ends_row = end == rest_.size() || rest_[end] == '\n';
+    std::string_view field = rest_.substr(0, end);
+    if (ends_row && field.ends_with('\r')) field.remove_suffix(1);
+    rest_.remove_prefix(field.size());
+    return std::string(field);
+  }
+
+  std::string quoted() {
+    std::string field;
+    rest_.remove_prefix(1);
+    for (;;) {
+      const std::size_t quote = rest_.find('"');
+      if (quote == std::string_view::npos) fail("has a quote that is never closed");
+      const std::string_view inside = rest_.substr(0, quote);
+      line_ += static_cast<std::size_t>(std::ranges::count(inside, '\n'));
+      field += inside;
+      rest_.remove_prefix(quote + 1);
+      if (!rest_.starts_with('"')) return field;
+      field += '"';
+      rest_.remove_prefix(1);
+    }
+  }
+
+  std::string_view rest_;
+  const SourceFile& file_;
+  std::size_t line_ = 1;
+  std::size_t row_line_ = 1;
+};
+
+bool parse_number(std::string_view text, double& value) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Class names in their order: as numbers if all are, as text otherwise.
+void sort_names(std::vector<std::string>& names) {
+  double value = 0;
+  const bool numbers = std::ranges::all_of(
+      names, [&](const std::string& name) { return parse_number(name, value); });
+  if (!numbers) {
+    std::ranges::sort(names);
+    return;
+  }
+  std::ranges::sort(names, {}, [](const std::string& name) {
+    double key = 0;
+    parse_number(name, key);
+    return std::pair(key, name);
+  });
+}
+
+/// The labels as classes 0, 1, ..., and the names of the classes.
+void number_classes(const std::vector<std::string>& labels, const SourceFile& file, Dataset& own) {
+  std::vector<std::string> names = labels;
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (names.size() > kMostClasses) {
+    file.corrupt(fmt::format("has {} different labels; at most {} can be learnt", names.size(),
+                             kMostClasses));
+  }
+  sort_names(names);
+  std::map<std::string_view, std::uint16_t> number_of;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    number_of[names[c]] = static_cast<std::uint16_t>(c);
+  }
+  for (const std::string& label : labels) own.train.labels.push_back(number_of[label]);
+  own.classes = names.size();
+  own.class_names = std::move(names);
+}
+
+std::size_t find_label(const std::vector<std::string>& header, const std::string& label,
+                       const SourceFile& file) {
+  const auto column = std::ranges::find(header, label);
+  if (column == header.end()) {
+    const std::vector<std::string_view> names(header.begin(), header.end());
+    const std::string_view close = nearest(label, names);
+    file.refuse(
+        fmt::format("has no column '{}'{}; name the label column with label=...; there "
+                    "are {}",
+                    label, close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
+                    fmt::join(header, ", ")));
+  }
+  if (std::count(header.begin(), header.end(), label) > 1) {
+    file.refuse(fmt::format("has two columns '{}'; the label must be one", label));
+  }
+  return static_cast<std::size_t>(column - header.begin());
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> make_csv(const Arguments& arguments) {
+  const SourceFile file{"csv", arguments.text("path")};
+  const Bytes bytes = file.read();
+  Rows rows({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
+  std::vector<std::string> header;
+  if (!rows.next(header)) file.corrupt("is empty; its first line must name the columns");
+  const std::size_t label_column = find_label(header, arguments.text("label"), file);
+  if (header.size() == 1) file.corrupt("has no column beside the label");
+
+  Dataset own{.name = "csv", .channels = header.size() - 1};
+  std::vector<std::string> labels;
+  std::vector<std::string> fields;
+  while (rows.next(fields)) {
+    if (fields.size() != header.size()) {
+      rows.fail(fmt::format("has {} fields; the header has {}", fields.size(), header.size()));
+    }
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      double value = 0;
+      if (k == label_column) {
+        if (fields[k].empty()) rows.fail("has no label");
+        labels.push_back(std::move(fields[k]));
+      } else if (parse_number(fields[k], value) && std::isfinite(static_cast<float>(value))) {
+        own.train.values.push_back(static_cast<float>(value));
+      } else {
+        rows.fail(fmt::format("has '{}' in column '{}'; features must be finite numbers", fields[k],
+                              header[k]));
+      }
+    }
+  }
+  if (labels.empty()) file.corrupt("has no rows after its header");
+  number_classes(labels, file, own);
+  complete(own, arguments);
+  return std::make_shared<const Dataset>(std::move(own));
+}
+
+}  // namespace hearsay::data

@@ -1,0 +1,74 @@
+#include "hearsay/data/source/own_data.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/data/image/pixels-inl.h"
+#include "hearsay/data/validation.h"
+
+namespace hearsay::data {
+
+namespace {
+
+constexpr std::uint64_t kTestSeed = 0;
+
+/// Below this part of its mean a deviation is rounding of the floats it was made of.
+constexpr double kLeastVariation = 1e-6;
+
+/// Calls body(channel, scale p) for all entries p of the samples.
+template <class Body>
+void for_each_entry(const Dataset& dataset, const Samples& samples, Body body) {
+  const std::size_t plane = dataset.stored_height() * dataset.stored_width();
+  const auto scale = static_cast<double>(dataset.scale);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    with_entries(dataset, samples, i, [&](const auto* entries) {
+      for (std::size_t c = 0; c < dataset.channels; ++c) {
+        for (std::size_t k = 0; k < plane; ++k) {
+          body(c, scale * static_cast<double>(entries[c * plane + k]));
+        }
+      }
+    });
+  }
+}
+
+void set_mean_and_deviation(Dataset& dataset) {
+  const std::size_t plane = dataset.stored_height() * dataset.stored_width();
+  const auto count = static_cast<double>(dataset.train.size() * plane);
+  std::vector<double> mean(dataset.channels, 0.0);
+  for_each_entry(dataset, dataset.train, [&](std::size_t c, double p) { mean[c] += p / count; });
+  std::vector<double> variance(dataset.channels, 0.0);
+  for_each_entry(dataset, dataset.train, [&](std::size_t c, double p) {
+    variance[c] += (p - mean[c]) * (p - mean[c]) / count;
+  });
+  dataset.mean.assign(mean.begin(), mean.end());
+  dataset.deviation.resize(dataset.channels);
+  for (std::size_t c = 0; c < dataset.channels; ++c) {
+    const double deviation = std::sqrt(variance[c]);
+    const bool varies =
+        static_cast<float>(deviation) > 0 && deviation > kLeastVariation * std::abs(mean[c]);
+    dataset.deviation[c] = varies ? static_cast<float>(deviation) : 1.0f;
+  }
+}
+
+}  // namespace
+
+void complete(Dataset& dataset, const Arguments& arguments) {
+  if (dataset.test.size() == 0) {
+    const double fraction = arguments.number_in_range("test");
+    Split split = split_by_class(dataset.train, dataset.classes, fraction, kTestSeed);
+    if (split.drawn.size() == 0) {
+      throw InvalidArgument(
+          fmt::format("[{}] {} of the {} samples in {} classes is no sample of any class; give a "
+                      "larger test fraction or more samples",
+                      dataset.name, fraction, dataset.train.size(), dataset.classes));
+    }
+    dataset.train = std::move(split.kept);
+    dataset.test = std::move(split.drawn);
+  }
+  set_mean_and_deviation(dataset);
+}
+
+}  // namespace hearsay::data

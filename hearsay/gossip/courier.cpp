@@ -1,0 +1,258 @@
+#include "hearsay/gossip/courier.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <iterator>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "hearsay/compress/code/message.h"
+#include "hearsay/core/error.h"
+#include "hearsay/gossip/stopwatch.h"
+
+namespace hearsay::gossip {
+
+namespace {
+
+using compress::MessageKind;
+using transport::Arrival;
+using transport::Label;
+
+constexpr MessageKind kKinds[] = {MessageKind::kModel, MessageKind::kAuxiliary};
+constexpr std::uint32_t kRoundsInFlight = 2;
+
+ByteView bytes_of(std::span<const float> floats) {
+  return {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
+}
+
+}  // namespace
+
+Courier::Courier(const Parts& parts)
+    : parts_(parts),
+      first_(parts.placement.first(parts.crew.process())),
+      rows_(parts.placement.rows(parts.crew.process())) {}
+
+Courier::~Courier() {
+  if (in_flight_.empty()) return;
+  try {  // whoever ends a run has met the others since; after a failure this is all one can do
+    parts_.crew.transport().flush(label_, std::chrono::milliseconds(100));
+  } catch (const std::exception&) {
+  }
+}
+
+std::vector<std::uint32_t> Courier::senders(const graph::Weights& weights) const {
+  std::vector<std::uint32_t> all;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    for (const graph::Edge& edge : weights.into(first_ + i)) {
+      if (!is_own(edge.sender)) all.push_back(edge.sender);
+    }
+  }
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  return all;
+}
+
+std::uint32_t Courier::first_receiver(const graph::Weights& weights, std::uint32_t sender) const {
+  for (const graph::Edge& edge : weights.out_of(sender)) {
+    if (is_own(edge.receiver)) return edge.receiver;
+  }
+  throw InvalidArgument(fmt::format("[courier] peer {} sends nothing here", sender));
+}
+
+void Courier::send(const graph::Weights& weights, algorithm::Outbox& outbox,
+                   std::span<const double> push_sum, std::uint32_t round) {
+  if (parts_.crew.alone()) return;
+  transport::Transport& transport = parts_.crew.transport();
+  label_ = parts_.crew.next_gossip();
+  prepare(weights, outbox.payloads.size());
+  const auto is_raw = [](const algorithm::Payload& payload) { return payload.raw; };
+  if (std::ranges::all_of(outbox.payloads, is_raw)) expect_raw(weights, outbox.payloads.size());
+
+  InFlight& kept = in_flight_.emplace_back(InFlight{label_, {}, {}});
+  for (algorithm::Payload& payload : outbox.payloads) {
+    kept.codes.push_back(std::move(payload.codes));
+    if (payload.raw && parts_.kernels.on_host()) lends_rows_ = true;
+  }
+  for (std::size_t i = 0; i < rows_; ++i) {
+    for (std::size_t p = 0; p < outbox.payloads.size(); ++p) {
+      const algorithm::Payload& payload = outbox.payloads[p];
+      std::size_t last = parts_.crew.process();
+      ByteView body;
+      for (const graph::Edge& edge : weights.out_of(first_ + i)) {
+        const std::size_t process = parts_.placement.owner(edge.receiver);
+        if (process == parts_.crew.process()) continue;
+        if (body.empty()) body = body_of(payload, i, kept, p);
+        Bytes head;
+        compress::append_header({.kind = kKinds[p],
+                                 .sender = edge.sender,
+                                 .round = round,
+                                 .weight = static_cast<float>(outbox.rate * edge.weight),
+                                 .push_sum = push_sum.empty() ? 1.0 : push_sum[i]},
+                                head);
+        append(head, edge.receiver);
+        transport::send_or_fail(transport, process, label_, head,
+                                process == last ? ByteView{} : body);
+        last = process;
+      }
+    }
+  }
+  while (label_.round - in_flight_.front().label.round >= kRoundsInFlight) {
+    transport::flush_or_fail(transport, in_flight_.front().label, parts_.crew.idle());
+    std::ranges::move(in_flight_.front().copies, std::back_inserter(spare_copies_));
+    in_flight_.pop_front();
+  }
+}
+
+ByteView Courier::body_of(const algorithm::Payload& payload, std::size_t row, InFlight& kept,
+                          std::size_t number) {
+  if (!payload.raw) return kept.codes[number][row];
+  const std::span<const float> floats(payload.rows[row].dense, parts_.layout.dim());
+  if (parts_.kernels.on_host()) return bytes_of(floats);
+  const backend::Array& copy = kept.copies.emplace_back(host_row());
+  parts_.kernels.download({floats.data(), 1, floats.size()}, 0, copy.row(0));
+  return bytes_of(copy.row(0));
+}
+
+backend::Array Courier::host_row() {
+  if (spare_copies_.empty()) return parts_.kernels.allocate_host(parts_.layout.dim());
+  backend::Array row = std::move(spare_copies_.back());
+  spare_copies_.pop_back();
+  return row;
+}
+
+void Courier::prepare(const graph::Weights& weights, std::size_t payloads) {
+  edges_.clear();
+  for (std::size_t i = 0; i < rows_; ++i) {
+    for (const graph::Edge& edge : weights.into(first_ + i)) {
+      if (!is_own(edge.sender)) edges_.push_back(edge);
+    }
+  }
+  remote_.senders = senders(weights);
+  remote_.push_sum.assign(remote_.senders.size(), 1.0);
+  remote_.amounts.assign(edges_.size(), 0.0f);
+  remote_.vectors.assign(payloads, std::vector<backend::VectorView>(remote_.senders.size()));
+  arrived_.assign(payloads, std::vector<bool>(edges_.size(), false));
+  slots_.resize(std::max(slots_.size(), payloads));
+  for (auto& of_payload : slots_) {
+    of_payload.resize(std::max(of_payload.size(), remote_.senders.size()));
+  }
+}
+
+void Courier::expect_raw(const graph::Weights& weights, std::size_t payloads) {
+  for (std::size_t k = 0; k < remote_.senders.size(); ++k) {
+    const std::uint32_t sender = remote_.senders[k];
+    for (std::size_t p = 0; p < payloads; ++p) {
+      compress::Decoded& room = slots_[p][k].decoded;
+      room.sparse = false;
+      room.dense.resize(parts_.layout.dim());
+      std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(room.dense.data()),
+                                    room.dense.size() * sizeof(float));
+      for (const graph::Edge& edge : weights.out_of(sender)) {
+        if (!is_own(edge.receiver)) continue;
+        parts_.crew.transport().expect(parts_.placement.owner(sender), label_, bytes);
+        bytes = {};
+      }
+    }
+  }
+}
+
+const algorithm::Remote& Courier::receive(const graph::Weights& weights,
+                                          const algorithm::Outbox& outbox, std::uint32_t round) {
+  if (edges_.empty()) return remote_;
+  const Stopwatch stopwatch(waited_);
+  for (std::size_t left = edges_.size() * outbox.payloads.size(); left > 0; --left) {
+    take(transport::receive_or_fail(parts_.crew.transport(), label_, parts_.crew.idle()), weights,
+         outbox, round);
+  }
+  return remote_;
+}
+
+void Courier::take(const Arrival& arrival, const graph::Weights& weights,
+                   const algorithm::Outbox& outbox, std::uint32_t round) {
+  ByteReader head(arrival.head, "message");
+  const compress::MessageHeader header = compress::read_header(head);
+  const auto receiver = head.read<std::uint32_t>();
+  const std::size_t p = header.kind == kKinds[0] ? 0 : 1;
+  const auto place = std::ranges::lower_bound(
+      edges_, std::tuple(receiver, header.sender), {},
+      [](const graph::Edge& edge) { return std::tuple(edge.receiver, edge.sender); });
+  const auto e = static_cast<std::size_t>(place - edges_.begin());
+  const bool known = place != edges_.end() && place->receiver == receiver &&
+                     place->sender == header.sender &&
+                     parts_.placement.owner(header.sender) == arrival.process;
+  if (!known || head.left() > 0 || header.round != round || p >= outbox.payloads.size() ||
+      arrived_[p][e]) {
+    throw CorruptData(
+        fmt::format("[transport] process {} sent a message of peer {} to peer {} of round {}, "
+                    "which is none of round {}, or came before",
+                    arrival.process, header.sender, receiver, header.round, round));
+  }
+  arrived_[p][e] = true;
+  remote_.amounts[e] = header.weight;
+  const auto sender = std::ranges::lower_bound(remote_.senders, header.sender);
+  const auto k = static_cast<std::size_t>(sender - remote_.senders.begin());
+  remote_.push_sum[k] = header.push_sum;
+  if (receiver == first_receiver(weights, header.sender)) {
+    fill(slots_[p][k], outbox.payloads[p].raw, arrival, header.sender);
+    remote_.vectors[p][k] = view(slots_[p][k]);
+  } else if (!arrival.body.empty()) {
+    throw CorruptData(
+        fmt::format("[transport] peer {} sent its vector to this process twice", header.sender));
+  }
+}
+
+void Courier::fill(Slot& slot, bool raw, const Arrival& arrival, std::uint32_t sender) {
+  compress::Decoded& decoded = slot.decoded;
+  const std::string what = fmt::format("message of peer {}", sender);
+  ByteReader body(arrival.body, what);
+  if (!raw) {
+    parts_.compressor.decode(body, parts_.layout, decoded);
+  } else {
+    decoded.sparse = false;
+    decoded.dense.resize(parts_.layout.dim());
+    const auto* room = reinterpret_cast<const std::uint8_t*>(decoded.dense.data());
+    if (arrival.body.data() == room) {
+      body.take(decoded.dense.size() * sizeof(float));
+    } else {
+      body.read(std::span(decoded.dense));
+    }
+  }
+  if (body.left() > 0) {
+    throw CorruptData(fmt::format("[{}] {} bytes too many", what, body.left()));
+  }
+}
+
+backend::VectorView Courier::view(Slot& slot) {
+  const compress::Decoded& decoded = slot.decoded;
+  if (parts_.kernels.on_host()) return decoded.view();
+  const std::size_t rows = decoded.sparse ? 2 : 1;  // indices as they are, in a row of floats
+  const std::size_t size = decoded.sparse ? decoded.value.size() : decoded.dense.size();
+  backend::Array& copy = slot.on_device;
+  if (copy.block().rows != rows || copy.block().dim != size) {
+    copy = parts_.kernels.allocate(rows, size);
+  }
+  if (!decoded.sparse) {
+    parts_.kernels.upload(decoded.dense, copy, 0);
+    return {copy.row(0).data()};
+  }
+  std::vector<float> index(size);
+  std::ranges::transform(decoded.index, index.begin(),
+                         [](std::uint32_t i) { return std::bit_cast<float>(i); });
+  parts_.kernels.upload(index, copy, 0);
+  parts_.kernels.upload(decoded.value, copy, 1);
+  return {nullptr,
+          {reinterpret_cast<const std::uint32_t*>(copy.row(0).data()), size},
+          {copy.row(1).data(), size}};
+}
+
+void Courier::release() {
+  if (!lends_rows_) return;
+  const Stopwatch stopwatch(waited_);
+  transport::flush_or_fail(parts_.crew.transport(), label_, parts_.crew.idle());
+  lends_rows_ = false;
+}
+
+}  // namespace hearsay::gossip

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "hearsay/backend/mass_meter.h"
+#include "hearsay/gossip/crew.h"
+
+namespace hearsay::gossip {
+
+/// The mass drift of mixing where peers live in several processes: process 0 has the bits that a
+/// bank of all peers would have, the others have 0.
+class CrewMassMeter final : public backend::MassMeter {
+ public:
+  CrewMassMeter(Crew& crew, const transport::Placement& placement)
+      : crew_(crew), placement_(placement) {}
+
+ protected:
+  std::vector<double> column_sums(backend::Kernels& kernels, backend::ConstBlock x) override;
+  double magnitude(backend::Kernels& kernels, std::span<const backend::VectorView> rows,
+                   std::size_t dim) override;
+  double total(std::span<const double> blocks) override;
+
+ private:
+  Crew& crew_;
+  const transport::Placement& placement_;
+};
+
+}  // namespace hearsay::gossip

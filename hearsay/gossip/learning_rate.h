@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "hearsay/core/spec.h"
+
+namespace hearsay::gossip {
+
+/// The learning rate over the course of a run. With r the rate, e the epoch so far:
+///
+///   constant  r
+///   steps     r factor^k, with k the number of epochs in `at` that are <= e
+///   halve     r / 2^floor(e / every)
+///   cosine    r (1 + cos(pi e / E)) / 2, with E the epochs of the whole run
+///
+/// times, during the first `warmup` epochs, 1/10 + 9/10 e / warmup: a straight line that starts at
+/// a tenth and not at nothing, so that the rate is positive in every round (some methods divide by
+/// it). Immutable: safe to share between threads.
+class LearningRate {
+ public:
+  virtual ~LearningRate() = default;
+
+  /// `epoch` is fractional: the round over the rounds of an epoch. Where an epoch is one round, as
+  /// for closed-form objectives, epochs are rounds.
+  virtual double at(double epoch, double total_epochs) const = 0;
+};
+
+/// One row of the registry.
+struct LearningRateEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<LearningRate> (*make)(const Arguments&);
+};
+
+std::span<const LearningRateEntry> learning_rate_registry();
+
+/// make_learning_rate("steps:0.1,at=100+150,factor=0.1"); a plain number is a constant rate, so
+/// "0.1" is "constant:0.1". Throws InvalidArgument.
+std::unique_ptr<LearningRate> make_learning_rate(std::string_view spec);
+
+}  // namespace hearsay::gossip

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "hearsay/backend/kernels.h"
+#include "hearsay/backend/state.h"
+#include "hearsay/core/spec.h"
+
+namespace hearsay::gossip {
+
+/// Turns a gradient into the direction d of a local step x - lr * d. State is one row a peer.
+///
+/// With lambda = weight_decay, x the numerator (not z: algorithms.md 1.1), and g clipped first, per
+/// peer, to |g| <= clip (0: never):
+///   sgd       d = g + lambda x
+///   momentum  m = beta m + g + lambda x;  d = m
+///   nesterov  m = beta m + g + lambda x;  d = g + lambda x + beta m
+///   adam      d = adam(g + lambda x)      (Kingma, Ba 2015)
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// Overwrite `gradient` with the direction.
+  virtual void direction(backend::ConstBlock x, backend::Block gradient) = 0;
+
+  /// Whether the direction is linear in past gradients; Adam's is not, and some methods need that.
+  virtual bool linear() const = 0;
+  /// Whether it keeps momentum of its own; methods with a momentum of their own refuse that.
+  virtual bool has_momentum() const = 0;
+
+  virtual void state(backend::StateList& list) = 0;
+};
+
+struct OptimizerEntry {
+  std::string_view name;
+  std::string_view example;
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::size_t arrays;  ///< of d floats that it keeps for a peer
+  std::unique_ptr<Optimizer> (*make)(const Arguments&, backend::Kernels&, std::size_t rows,
+                                     std::size_t dim);
+};
+
+std::span<const OptimizerEntry> optimizer_registry();
+
+/// make_optimizer("nesterov:beta=0.9,weight_decay=1e-4", kernels, m, d). Throws InvalidArgument.
+std::unique_ptr<Optimizer> make_optimizer(std::string_view spec, backend::Kernels& kernels,
+                                          std::size_t rows, std::size_t dim);
+
+}  // namespace hearsay::gossip

@@ -1,0 +1,105 @@
+#include "hearsay/run/compare.h"
+
+#include <fmt/format.h>
+
+#include "hearsay/algorithm/algorithm.h"
+#include "hearsay/core/durable_file.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/registry.h"
+
+namespace hearsay::run {
+
+namespace {
+
+/// "sgd:..." as "nesterov:beta=...,...", all else the same.
+std::string with_momentum(std::string_view optimizer, const std::string& beta) {
+  const std::string_view rest = optimizer.substr(spec_name(optimizer).size());
+  return fmt::format("nesterov:{}{}beta={}", rest.empty() ? "" : rest.substr(1),
+                     rest.empty() ? "" : ",", beta);
+}
+
+}  // namespace
+
+std::vector<Control> controls(const train::Config& config) {
+  std::vector<Control> all{{"silence", config}, {"full", config}};
+  const algorithm::Entry& entry =
+      find_entry(algorithm::registry(), config.text("algorithm"), "algorithm");
+  if (entry.needs.own_momentum) {
+    const std::string beta = Arguments(config.text("algorithm"), entry.parameters).text("beta");
+    for (Control& control : all) {
+      control.config.set("optimizer", with_momentum(config.text("optimizer"), beta));
+    }
+  }
+  all[0].config.set("algorithm", "silent");
+  all[1].config.set("algorithm", "sgp");
+  for (Control& control : all) {
+    control.config.set("compressor", "identity");
+    control.config.set("compare", "no");
+  }
+  return all;
+}
+
+namespace {
+
+train::Config config_of_run(const std::filesystem::path& out) {
+  train::Config config;
+  config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
+  return config;
+}
+
+/// What is to be done for a control.
+enum class Step : std::uint8_t { kNothing, kBegin, kGoOn };
+
+Step next_step(const std::filesystem::path& directory, const train::Config& config) {
+  const bool begun = std::filesystem::exists(directory / "config.toml");
+  if (begun && config_of_run(directory).hash() != config.hash()) {
+    throw InvalidArgument(
+        fmt::format("[train] {} holds a run of other settings; remove it", directory.string()));
+  }
+  if (std::filesystem::exists(directory / "summary.json")) return Step::kNothing;
+  return begun ? Step::kGoOn : Step::kBegin;
+}
+
+/// As process 0 finds it: others may look when it has begun already.
+Step agree_on_step(const std::filesystem::path& directory, const train::Config& config,
+                   gossip::Crew& crew) {
+  const Bytes step = crew.ask_process_0(
+      [&] { return Bytes{static_cast<std::uint8_t>(next_step(directory, config))}; });
+  return static_cast<Step>(step.front());
+}
+
+}  // namespace
+
+bool wants_controls(const std::filesystem::path& out) {
+  return config_of_run(out).text("compare") == "yes";
+}
+
+ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
+                             Observer& observer) {
+  gossip::LoneCrew alone;
+  return run_controls(out, threads, observer, alone);
+}
+
+ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
+                             Observer& observer, gossip::Crew& crew) {
+  ControlsOutcome result;
+  train::Config config = config_of_run(out);
+  if (threads > 0) config.set("threads", fmt::format("{}", threads));
+  for (const Control& control : controls(config)) {
+    const std::filesystem::path directory = out / "compare" / control.name;
+    try {
+      const Step step = agree_on_step(directory, control.config, crew);
+      if (step == Step::kNothing) continue;
+      const Outcome outcome = step == Step::kGoOn ? resume(directory, threads, observer, crew)
+                                                  : run(control.config, directory, observer, crew);
+      result.finished = outcome.finished;
+    } catch (const std::exception& error) {
+      if (!crew.alone() && !crew.has_failed_together()) throw;  // others wait for this one
+      result.warnings.push_back(fmt::format("[compare {}] {}", control.name, error.what()));
+    }
+    if (!result.finished) break;
+  }
+  return result;
+}
+
+}  // namespace hearsay::run

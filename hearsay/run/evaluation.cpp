@@ -1,0 +1,51 @@
+#include "hearsay/run/evaluation.h"
+
+#include "hearsay/core/durable_file.h"
+#include "hearsay/engine/objectives.h"
+#include "hearsay/gossip/machine.h"
+#include "hearsay/train/safetensors.h"
+
+namespace hearsay::run {
+
+namespace fs = std::filesystem;
+
+Evaluation evaluate_file(const fs::path& file, const train::Config& config) {
+  gossip::Machine machine(config.text("device"), config.count("threads"));
+  // On a dataset one peer that holds everything; what a closed-form problem is depends on the
+  // number of peers.
+  const bool dataset = config.text("model") != "none";
+  const auto objective =
+      engine::make_objective(config.text("data"), {.peers = dataset ? 1 : config.count("peers"),
+                                                   .first = 0,
+                                                   .rows = 1,
+                                                   .seed = config.count("seed"),
+                                                   .pool = machine.pool(),
+                                                   .kernels = machine.kernels(),
+                                                   .model = config.text("model"),
+                                                   .partition = "iid",
+                                                   .augment = "none",
+                                                   .validation = config.fraction("validation"),
+                                                   .batch = config.count("batch")});
+  train::SavedModel saved =
+      train::read_safetensors(file, objective->layout(), objective->buffer_layout());
+  Evaluation evaluation{.score = {}, .parameters = saved.parameters.size(), .estimated = false};
+  evaluation.metrics.assign(objective->metrics().begin(), objective->metrics().end());
+  if (saved.buffers.empty() && objective->buffer_layout().dim() > 0) {
+    saved.buffers = objective->estimate_buffers(saved.parameters);
+    evaluation.estimated = true;
+  }
+  evaluation.score = objective->evaluate(saved.parameters, saved.buffers);
+  return evaluation;
+}
+
+train::Config settings_of_export(const fs::path& file) {
+  train::Config config;
+  const fs::path directory = fs::absolute(file).lexically_normal().parent_path();
+  const fs::path settings = directory.parent_path() / "config.toml";
+  if (directory.filename() == "models" && fs::exists(settings)) {
+    config.read_toml(read_file(settings), settings.string());
+  }
+  return config;
+}
+
+}  // namespace hearsay::run

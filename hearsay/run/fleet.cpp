@@ -1,0 +1,128 @@
+#include "hearsay/run/fleet.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "hearsay/core/spec.h"
+#include "hearsay/gossip/machine.h"
+#include "hearsay/run/runner.h"
+
+namespace hearsay::run {
+
+namespace {
+
+/// A run of the fleet. What it throws ends it alone.
+struct Member {
+  std::unique_ptr<Runner> runner;
+  std::string error;
+
+  template <class Work>
+  bool tried(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+    return error.empty();
+  }
+
+  bool goes_on() {
+    bool more = false;
+    return error.empty() && tried([&] { more = runner->goes_on(); }) && more;
+  }
+};
+
+/// One round of each, in lockstep. Those that fail on the way keep their error.
+void run_round(std::span<Member* const> members, gossip::Machine& machine) {
+  bool any_measured = false;
+  std::vector<engine::GradientRequest> requests;
+  for (Member* member : members) {
+    member->tried([&] {
+      const bool measured = member->runner->measures_next();
+      any_measured |= measured;
+      const auto request = member->runner->simulation().begin_round(measured);
+      if (request) requests.push_back(*request);
+    });
+  }
+  try {
+    if (!requests.empty()) requests.front().objective->gradients_together(requests);
+    machine.kernels().submit();
+  } catch (const std::exception& failure) {  // whose gradients are missing cannot be told
+    for (Member* member : members) member->error = failure.what();
+  }
+
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    if (!members[k]->error.empty()) continue;
+    machine.kernels().use_lane(k + 1);
+    members[k]->tried([&] { members[k]->runner->simulation().end_round(); });
+  }
+  machine.kernels().use_lane(0);
+  machine.end_round();
+  if (any_measured) machine.settle();
+}
+
+}  // namespace
+
+std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
+  if (runs.empty()) return {};
+  const train::Config& config = runs.front().config;
+  const auto machine =
+      std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"));
+  std::vector<Member> members;
+  for (const FleetRun& run : runs) {
+    check_free(run.out);
+    members.push_back({std::make_unique<Runner>(run.config, run.out, *run.observer, machine), ""});
+  }
+  for (Member& member : members) member.runner->claim();
+  for (Member& member : members) member.tried([&] { member.runner->start(); });
+
+  while (true) {
+    std::vector<Member*> going;
+    for (Member& member : members) {
+      if (member.goes_on()) going.push_back(&member);
+    }
+    if (going.empty()) break;
+    const auto begin = std::chrono::steady_clock::now();
+    run_round(going, *machine);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    for (Member* member : going) {
+      if (!member->error.empty()) continue;
+      member->tried([&] { member->runner->after_round(took.count()); });
+    }
+  }
+
+  std::vector<FleetOutcome> outcomes;
+  outcomes.reserve(members.size());
+  for (const Member& member : members) {
+    outcomes.push_back(
+        {member.error.empty() ? std::optional(member.runner->outcome()) : std::optional<Outcome>(),
+         member.error});
+  }
+  return outcomes;
+}
+
+std::vector<std::vector<std::size_t>> fleets_of(std::span<const train::Config> configs,
+                                                std::size_t most) {
+  const auto alike = [](const train::Config& a, const train::Config& b) {
+    const auto same = [&](const char* key) { return a.text(key) == b.text(key); };
+    return spec_name(a.text("device")) == "cuda" &&
+           std::ranges::all_of(std::initializer_list<const char*>{"device", "model", "data",
+                                                                  "validation", "augment", "batch"},
+                               same);
+  };
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const auto group = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& members) {
+      return members.size() < most && alike(configs[members.front()], configs[i]);
+    });
+    if (group == groups.end()) {
+      groups.push_back({i});
+    } else {
+      group->push_back(i);
+    }
+  }
+  return groups;
+}
+
+}  // namespace hearsay::run

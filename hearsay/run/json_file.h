@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace hearsay::run {
+
+/// The JSON object in a file that may hold anything. What lies deeper than a few levels is left
+/// out, so that no file can be too deep.
+///
+/// Throws CorruptData: "[WHO] runs/a/summary.json, line 3: it is no JSON object", also for files of
+/// more than 64 MB; RunFailed if it cannot be read.
+nlohmann::json read_json_file(const std::filesystem::path& file, std::string_view who);
+
+}  // namespace hearsay::run

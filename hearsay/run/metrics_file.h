@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearsay/train/metrics.h"
+
+namespace hearsay::run {
+
+/// metrics.jsonl: lines are appended; a resumed run cuts off what its checkpoint has not seen.
+class MetricsFile {
+ public:
+  /// Of an objective with these metrics.
+  MetricsFile(std::filesystem::path path, std::span<const engine::Metric> metrics)
+      : path_(std::move(path)), metrics_(metrics.begin(), metrics.end()) {}
+
+  std::uint64_t size() const { return size_; }
+
+  /// Throws CorruptData if the file is shorter than `size`.
+  void cut(std::uint64_t size);
+  void append(const std::string& line);
+  void sync() const;
+
+  /// The first and the last evaluation of what was kept; nothing if there is none. Throws
+  /// CorruptData if the last is damaged.
+  std::optional<train::Metrics> first() const;
+  std::optional<train::Metrics> last() const;
+
+ private:
+  std::filesystem::path path_;
+  std::vector<engine::Metric> metrics_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace hearsay::run

@@ -1,0 +1,109 @@
+#include "hearsay/run/run.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/durable_file.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/version.h"
+#include "hearsay/run/runner.h"
+
+namespace hearsay::run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Outcome go_on(Runner& runner) {
+  runner.start();
+  while (runner.goes_on()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool measured = runner.measures_next();
+    runner.simulation().run_round(measured);
+    if (measured) runner.simulation().settle();
+    runner.after_round(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return runner.outcome();
+}
+
+/// All settings but `threads`, which is each process's own. Not only those of the hash: processes
+/// meet when it is time for a checkpoint.
+std::string common_settings(train::Config config) {
+  config.set("threads", "0");
+  return config.to_toml();
+}
+
+/// A runner in every process, or an exception in every process.
+std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path& out,
+                                    Observer& observer, gossip::Crew& crew) {
+  crew.agree_on("version of hearsay", version());
+  crew.agree_on("configuration", common_settings(config));
+  std::unique_ptr<Runner> runner;
+  crew.agree([&] {
+    runner = std::make_unique<Runner>(
+        config, out, observer,
+        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), crew));
+  });
+  crew.agree_on("dataset", runner->simulation().objective().data_sha256());
+  return runner;
+}
+
+}  // namespace
+
+AlreadyExists directory_taken(const fs::path& out) {
+  return AlreadyExists(
+      fmt::format("[train] {} already holds a run; use --resume {}, or another --out", out.string(),
+                  out.string()));
+}
+
+void check_free(const fs::path& out) {
+  std::error_code error;
+  if (fs::exists(out / "config.toml", error)) throw directory_taken(out);
+  for (const char* name : {"metrics.jsonl", "summary.json", "checkpoint", "models", "compare"}) {
+    if (!fs::exists(out / name, error)) continue;
+    if (fs::exists(out / "config.toml", error)) throw directory_taken(out);  // it began just now
+    throw InvalidArgument(fmt::format(
+        "[train] {} holds {} of another run, without its config.toml; use another --out",
+        out.string(), name));
+  }
+}
+
+Outcome run(const train::Config& config, const fs::path& out, Observer& observer) {
+  gossip::LoneCrew alone;
+  return run(config, out, observer, alone);
+}
+
+Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
+            gossip::Crew& crew) {
+  crew.agree([&] {
+    if (crew.leads()) check_free(out);
+  });
+  const auto runner = make_runner(config, out, observer, crew);
+  runner->claim();
+  return go_on(*runner);
+}
+
+Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
+  gossip::LoneCrew alone;
+  return resume(out, threads, observer, alone);
+}
+
+Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer, gossip::Crew& crew) {
+  train::Config config;
+  crew.agree([&] {
+    std::error_code error;
+    if (!fs::exists(out / "config.toml", error)) {
+      throw InvalidArgument(
+          fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
+    }
+    config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
+    if (threads > 0) config.set("threads", fmt::format("{}", threads));
+  });
+  const auto runner = make_runner(config, out, observer, crew);
+  runner->restore();
+  return go_on(*runner);
+}
+
+}  // namespace hearsay::run

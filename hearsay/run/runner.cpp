@@ -1,0 +1,264 @@
+#include "hearsay/run/runner.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/durable_file.h"
+#include "hearsay/core/sha256.h"
+#include "hearsay/run/summary.h"
+#include "hearsay/train/safetensors.h"
+
+namespace hearsay::run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A sentence if the last evaluation is ten times worse than the first one.
+std::string divergence_warning(const std::optional<train::Metrics>& first,
+                               const train::Metrics& last) {
+  if (!first) return "";
+  const auto worse = [&](const std::string& key, std::optional<double> start,
+                         std::optional<double> now) -> std::string {
+    const double before = start.value_or(0);
+    if (!now || !(before > 0) || *now <= 10 * before) return "";
+    return fmt::format(
+        "the run diverged: {} is {:.3g} and was {:.3g} at the start; lower --lr or the "
+        "averaging rate eta",
+        key, *now, before);
+  };
+  std::string loss = worse("loss", first->loss, last.loss);
+  if (!loss.empty()) return loss;
+  for (const train::MetricResult& result : last.results) {
+    const train::MetricResult* start = first->find(result.metric.key);
+    if (result.metric.better == engine::Metric::Better::kLarger || start == nullptr) continue;
+    const std::string warning =
+        worse(engine::keys_of(result.metric).mean, start->mean, result.mean);
+    if (!warning.empty()) return warning;
+  }
+  return "";
+}
+
+/// What a checkpoint belongs to besides the settings: the samples, and the edges of a graph that
+/// stands in a file.
+std::string files_hash(const train::Config& config, const train::Simulation& simulation) {
+  const bool in_file = config.text("graph").find("file:") != std::string::npos;
+  return (in_file ? simulation.graph_sha256() : "") + simulation.objective().data_sha256();
+}
+
+/// A checkpoint holds all that came of the file to start from, which may be gone by then.
+train::Config without_init(train::Config config) {
+  config.set("init", "none");
+  return config;
+}
+
+}  // namespace
+
+Runner::Runner(const train::Config& config, fs::path out, Observer& observer,
+               std::shared_ptr<gossip::Machine> machine)
+    : config_(config),
+      out_(std::move(out)),
+      observer_(observer),
+      simulation_(std::make_unique<train::Simulation>(
+          checkpoint::has_checkpoints(out_ / "checkpoint") ? without_init(config) : config,
+          std::move(machine))),
+      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_), crew(),
+                   simulation_->placement()),
+      metrics_(out_ / "metrics.jsonl", simulation_->objective().metrics()) {
+  simulation_->state(state_);
+  state_.scalar("metrics_bytes", metrics_bytes_);
+  state_.scalar("seconds", seconds_);
+  const std::uint64_t training = simulation_->training_rounds();
+  evaluate_every_ = config.count("evaluate");
+  if (evaluate_every_ == 0) evaluate_every_ = std::max<std::uint64_t>(1, training / 20);
+  checkpoint_every_ = config.count("checkpoint");
+  if (checkpoint_every_ == 0) checkpoint_every_ = evaluate_every_;
+}
+
+void Runner::claim() {
+  const std::string text = config_.to_toml();
+  crew().agree([&] {
+    if (!crew().leads()) return;
+    std::error_code error;
+    fs::create_directories(out_, error);
+    if (error) {
+      throw InvalidArgument(
+          fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
+    }
+    const auto lock = [this](const fs::path& config) { lock_.take(config); };
+    if (!write_new_file(out_ / "config.toml", text, lock)) throw directory_taken(out_);
+  });
+  const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
+  const bool seen = appears(out_ / "config.toml") &&
+                    read_file(out_ / "config.toml") == std::string(written.begin(), written.end());
+  if (!crew().any(!seen)) return;
+  crew().agree([&] {
+    std::error_code error;
+    if (crew().leads()) fs::remove(out_ / "config.toml", error);
+    if (seen) return;
+    throw InvalidArgument(fmt::format(
+        "[train] there is no {} here; --out must be on a file system that all hosts share",
+        out_.string()));
+  });
+}
+
+void Runner::restore() {
+  crew().agree([&] {
+    if (crew().leads()) lock_.take(out_ / "config.toml");
+  });
+  std::vector<std::string> damaged;
+  const auto round = checkpoints_.restore_newest(
+      state_, simulation_->kernels_for_state(),
+      [this](std::uint64_t saved) { simulation_->restoring(saved); }, damaged);
+  if (round) simulation_->restored();
+  crew().agree([&] {
+    if (!crew().leads()) return;
+    metrics_.cut(round ? metrics_bytes_ : 0);
+    last_ = metrics_.last();
+  });
+  observer_.resumed(round.value_or(0), damaged);
+}
+
+void Runner::start() {
+  observer_.started(*simulation_, config_);
+  // A run that was stopped in a round to evaluate after has not done so.
+  const std::uint64_t round = simulation_->round();
+  if (is_evaluated(round) && !crew().any(last_ && last_->round == round)) evaluate();
+}
+
+bool Runner::goes_on() {
+  if (outcome_) return false;
+  if (simulation_->round() == simulation_->total_rounds()) {
+    finish();
+  } else if (asked_to_stop()) {
+    stop();
+  }
+  return !outcome_;
+}
+
+void Runner::after_round(double seconds) {
+  seconds_ += seconds;
+  const std::uint64_t round = simulation_->round();
+  if (is_evaluated(round)) {
+    if (asked_to_stop()) return stop();
+    evaluate();
+  }
+  if (is_saved(round) && is_due(round)) save();
+  observer_.progressed(*simulation_);
+}
+
+/// Processes meet where they evaluate or save anyway, and only there can they stop.
+bool Runner::asked_to_stop() const {
+  const bool asked = observer_.stop_requested();
+  if (crew().alone()) return asked;
+  const std::uint64_t round = simulation_->round();
+  return (is_evaluated(round) || is_saved(round)) && crew().any(asked);
+}
+
+bool Runner::is_evaluated(std::uint64_t round) const {
+  return round % evaluate_every_ == 0 || round == simulation_->training_rounds() ||
+         round == simulation_->total_rounds();
+}
+
+bool Runner::is_saved(std::uint64_t round) const {
+  return round % checkpoint_every_ == 0 || round == simulation_->total_rounds();
+}
+
+/// Whether to save after a round in which that may happen. Processes do as process 0 finds. Models
+/// of a few MB are always saved: on a busy disk that may take long, and is no more certain later.
+bool Runner::is_due(std::uint64_t round) const {
+  constexpr std::size_t kFew = 4 << 20;  // floats
+  if (config_.count("checkpoint") > 0 || round == simulation_->total_rounds()) return true;
+  if (simulation_->peers() * simulation_->layout().dim() < kFew) return true;
+  const bool due = crew().leads() && pace_.due(CheckpointPace::Clock::now());
+  return crew().alone() ? due : crew().any(due);
+}
+
+void Runner::evaluate() {
+  last_ = simulation_->evaluate();
+  if (!crew().leads()) return;
+  last_->seconds = seconds_;
+  metrics_.append(train::to_json_line(*last_, metrics_.size() == 0));
+  observer_.evaluated(*simulation_, *last_);
+}
+
+void Runner::save() {
+  const auto begin = CheckpointPace::Clock::now();
+  simulation_->check_finite();  // so that the newest checkpoint is always one to go on from
+  if (crew().leads()) {
+    metrics_.sync();  // a checkpoint must not outlive the lines that it counts
+    metrics_bytes_ = metrics_.size();
+  }
+  checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
+  pace_.saved(begin, CheckpointPace::Clock::now());
+}
+
+/// What the last evaluation found, beside rounds, traffic and time until now.
+std::string Runner::summary(const std::string& models_sha256) const {
+  train::Metrics now = last();
+  now.round = simulation_->round();
+  now.traffic = simulation_->traffic();
+  now.seconds = seconds_;
+  const ProcessFigures processes = figures_of_processes(*simulation_);
+  if (!crew().leads()) return "";
+  return summarize(*simulation_, config_, now, processes, models_sha256);
+}
+
+void Runner::stop() {
+  save();
+  outcome_ = {last(), simulation_->round(), summary(simulation_->models_sha256()), false, ""};
+}
+
+void Runner::save_model(const std::string& name, std::span<const float> model,
+                        std::span<const float> buffers) const {
+  train::write_safetensors(out_ / "models" / (name + ".safetensors"), simulation_->layout(), model,
+                           simulation_->objective().buffer_layout(), buffers);
+}
+
+void Runner::save_average() const {
+  const std::vector<float> average = simulation_->average_model();
+  if (!crew().leads()) return;
+  save_model("average", average, simulation_->objective().estimate_buffers(average));
+}
+
+/// Exports all peers' models, some at a time: one thread hashes while others write. Returns their
+/// SHA-256, as Simulation::models_sha256 does.
+std::string Runner::save_peers() const {
+  Sha256 sha;
+  const std::size_t at_once = simulation_->models_at_once();
+  for (std::size_t begin = 0; begin < simulation_->peers(); begin += at_once) {
+    const std::size_t count = std::min(at_once, simulation_->peers() - begin);
+    std::vector<train::SavedModel> models;
+    for (std::size_t i = 0; i < count; ++i) models.push_back(simulation_->fetch_model(begin + i));
+    if (!crew().leads()) continue;
+    simulation_->pool().run(1 + count, [&](std::size_t task) {
+      if (task > 0) {
+        const train::SavedModel& model = models[task - 1];
+        save_model(fmt::format("peer-{}", begin + task - 1), model.parameters, model.buffers);
+        return;
+      }
+      for (const train::SavedModel& model : models) {
+        sha.update(model.parameters.data(), model.parameters.size() * sizeof(float));
+      }
+    });
+  }
+  return sha.finish_hex();
+}
+
+void Runner::finish() {
+  simulation_->settle();
+  if (crew().leads()) fs::create_directories(out_ / "models");
+  save_average();
+  const std::string text = summary(save_peers());
+  crew().agree([&] {
+    if (!crew().leads()) return;
+    DurableFile file(out_ / "summary.json");
+    file.write(text);
+    file.commit();
+  });
+  outcome_ = {last(), simulation_->round(), text, true,
+              crew().leads() ? divergence_warning(metrics_.first(), last()) : ""};
+}
+
+}  // namespace hearsay::run

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "hearsay/checkpoint/checkpoint.h"
+#include "hearsay/run/checkpoint_pace.h"
+#include "hearsay/run/metrics_file.h"
+#include "hearsay/run/run.h"
+#include "hearsay/run/run_lock.h"
+
+namespace hearsay::run {
+
+/// A run and its directory, round by round: what `run` and `resume` do, and fleets do side by side.
+/// Of several processes the first writes the directory, but for the parts of checkpoints; all of
+/// them call the same members in the same order.
+///
+///   Runner runner(config, out, observer);    every check comes before the first file
+///   runner.claim();                          or restore()
+///   runner.start();
+///   while (runner.goes_on()) {
+///     ... one round of runner.simulation(), measured if runner.measures_next() ...
+///     runner.after_round(seconds);
+///   }
+///   runner.outcome()
+class Runner {
+ public:
+  /// Does not wait for other processes: one that throws is alone (Crew::agree).
+  Runner(const train::Config& config, std::filesystem::path out, Observer& observer,
+         std::shared_ptr<gossip::Machine> machine);
+
+  /// Make the directory and its config.toml. Throws as `run` does if there is a run already.
+  void claim();
+  /// Go on from the newest good checkpoint, if there is one. Throws InvalidArgument while another
+  /// process trains in the directory.
+  void restore();
+  void start();
+
+  /// Whether there is a round to run. If not, the run is over: finished, or stopped as its observer
+  /// asked.
+  bool goes_on();
+  bool measures_next() const { return is_evaluated(simulation_->round() + 1); }
+  train::Simulation& simulation() { return *simulation_; }
+  /// The round was run, in that time: evaluate, checkpoint and tell, where it is time to.
+  void after_round(double seconds);
+
+  const Outcome& outcome() const { return *outcome_; }
+
+ private:
+  bool is_evaluated(std::uint64_t round) const;
+  bool is_saved(std::uint64_t round) const;
+  bool is_due(std::uint64_t round) const;
+  bool asked_to_stop() const;
+  void evaluate();
+  void save();
+  void stop();
+  void finish();
+  std::string summary(const std::string& models_sha256) const;
+  void save_model(const std::string& name, std::span<const float> model,
+                  std::span<const float> buffers) const;
+  void save_average() const;
+  std::string save_peers() const;
+  train::Metrics last() const { return last_.value_or(train::Metrics{}); }
+  gossip::Crew& crew() const { return simulation_->crew(); }
+
+  const train::Config config_;
+  const std::filesystem::path out_;
+  Observer& observer_;
+  RunLock lock_;  ///< of process 0
+  std::unique_ptr<train::Simulation> simulation_;
+  checkpoint::CheckpointStore checkpoints_;
+  CheckpointPace pace_;
+  MetricsFile metrics_;
+  backend::StateList state_;
+  std::uint64_t metrics_bytes_ = 0;
+  double seconds_ = 0;
+  std::optional<train::Metrics> last_;  ///< the last line of metrics.jsonl; process 0 has all of
+                                        ///< it, the others after a restart nothing
+  std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
+  std::optional<Outcome> outcome_;
+};
+
+}  // namespace hearsay::run

@@ -1,0 +1,143 @@
+#include "hearsay/run/summary.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "hearsay/backend/device.h"
+#include "hearsay/core/registry.h"
+#include "hearsay/core/utf8.h"
+#include "hearsay/core/version.h"
+#include "hearsay/model/network.h"
+#include "hearsay/train/metric_list.h"
+
+namespace hearsay::run {
+
+namespace {
+
+/// Of products in networks: what the device's spec says, where it has a choice.
+std::string precision_of(std::string_view device) {
+  const auto& entry = find_entry(backend::device_registry(), device, "device");
+  const bool chosen = std::ranges::any_of(
+      entry.parameters, [](const Parameter& parameter) { return parameter.key == "precision"; });
+  return chosen ? Arguments(device, entry.parameters).text("precision") : "fp32";
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+ProcessFigures figures_of_processes(const train::Simulation& simulation) {
+  Bytes mine;
+  append(mine, peak_rss_bytes());
+  append(mine, simulation.seconds_waited());
+  const std::string isa = simulation.kernels().isa();
+  mine.insert(mine.end(), isa.begin(), isa.end());
+  ProcessFigures all;
+  std::vector<std::string> isas;
+  for (const Bytes& bytes : simulation.crew().group().gather(mine)) {
+    ByteReader reader(bytes, "figures of a process");
+    all.peak_rss_bytes = std::max(all.peak_rss_bytes, reader.read<std::uint64_t>());
+    all.seconds_waited +=
+        reader.read<double>() / static_cast<double>(simulation.crew().processes());
+    const ByteView rest = reader.take(reader.left());
+    const std::string its_isa(rest.begin(), rest.end());
+    if (std::ranges::find(isas, its_isa) == isas.end()) isas.push_back(its_isa);
+  }
+  all.isa = fmt::format("{}", fmt::join(isas, ", "));
+  return all;
+}
+
+std::string summarize(const train::Simulation& simulation, const train::Config& config,
+                      const train::Metrics& m, const ProcessFigures& processes,
+                      const std::string& models_sha256) {
+  nlohmann::ordered_json s;
+  const auto add = [&](const std::string& key, const std::optional<double>& value) {
+    if (value) s[key] = *value;
+  };
+  const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
+  const double rounds = static_cast<double>(std::max<std::uint64_t>(m.round, 1));
+  s["peers"] = simulation.peers();
+  s["dim"] = simulation.layout().dim();
+  s["rounds"] = m.round;
+  s["training_rounds"] = simulation.training_rounds();
+  s["epochs"] = m.epoch;
+  for (const train::MetricResult& result : m.results) {
+    const engine::MetricKeys keys = engine::keys_of(result.metric);
+    add(keys.mean, result.mean);
+    add(keys.min, result.min);
+    add(keys.max, result.max);
+    add(keys.averaged, result.averaged);
+  }
+  add("validation_loss", m.validation_loss);
+  add("validation_loss_of_average", m.validation_loss_of_average);
+  for (const train::MetricResult& result : m.results) {
+    const engine::MetricKeys keys = engine::keys_of(result.metric);
+    add(keys.validation_mean, result.validation_mean);
+    add(keys.validation_averaged, result.validation_averaged);
+  }
+  s["train_loss"] = m.train_loss;
+  s["loss"] = m.loss;
+  s["loss_of_average"] = m.loss_of_average;
+  s["divergence"] = m.divergence;
+  s["divergence_per_dim"] = m.divergence_per_dim;
+  s["averaging_rate"] = simulation.algorithm().averaging_rate();
+  s["bytes_total"] = m.traffic.bytes;
+  s["global_bytes_total"] = m.traffic.global_bytes;
+  s["messages_total"] = m.traffic.messages;
+  if (!m.traffic.bytes_by_peer.empty()) s["bytes_by_peer"] = m.traffic.bytes_by_peer;
+  for (const gossip::EdgeBytes& edge : m.traffic.bytes_by_edge) {
+    s["bytes_by_edge"].push_back({edge.sender, edge.receiver, edge.bytes});
+  }
+  s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
+  s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
+  if (m.traffic.bytes > 0) {
+    s["compression_factor"] = 4 * static_cast<double>(simulation.layout().dim()) * edge_rounds /
+                              static_cast<double>(m.traffic.bytes);
+  }
+  s["mass_drift"] = m.mass_drift;
+  s["push_sum_min"] = m.push_sum_min;
+  s["push_sum_max"] = m.push_sum_max;
+  add("simulated_seconds", m.simulated_seconds);
+  s["seconds"] = m.seconds;
+  s["seconds_per_round"] = m.seconds / rounds;
+  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
+                                                static_cast<double>(simulation.peers()) / m.seconds
+                                          : 0.0;
+  s["batch"] = simulation.batch();
+  if (const model::Network* network = simulation.objective().network()) {
+    s["input"] = to_string(network->shape(network->input()));
+    s["classes"] = network->classes();
+  }
+  s["processes"] = simulation.crew().processes();
+  s["transport"] = simulation.crew().transport().name();
+  s["seconds_waited"] = processes.seconds_waited;
+  s["peak_rss_bytes"] = processes.peak_rss_bytes;
+  s["device"] = simulation.kernels().device();
+  s["isa"] = processes.isa;
+  s["precision"] = precision_of(config.text("device"));
+  s["threads"] = simulation.threads();
+  if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
+    s["class_counts"] = counts;
+  }
+  // From files, in any encoding.
+  for (const std::string& name : simulation.objective().class_names()) {
+    s["class_names"].push_back(escape_non_utf8(name));
+  }
+  s["metrics"] = nlohmann::ordered_json::parse(train::describe(simulation.objective().metrics()));
+  s["seed"] = config.count("seed");
+  s["config_hash"] = config.hash();
+  s["models_sha256"] = models_sha256;
+  s["version"] = version();
+  return s.dump(2) + "\n";
+}
+
+}  // namespace hearsay::run

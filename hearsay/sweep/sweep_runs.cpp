@@ -1,0 +1,142 @@
+#include "hearsay/sweep/sweep_runs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "hearsay/core/durable_file.h"
+#include "hearsay/core/error.h"
+#include "hearsay/run/run_lock.h"
+#include "hearsay/train/metrics.h"
+
+namespace hearsay::sweep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHashDigits = 8;
+
+/// "ResNet-20, 0.1 %" is resnet-20-0.1: what is easy to type.
+std::string folder_name(std::string_view label) {
+  constexpr std::size_t kLongest = 60;
+  std::string name;
+  for (const char c : label) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte < 0x80 && (std::isalnum(byte) != 0 || c == '.');
+    if (plain) name += static_cast<char>(std::tolower(byte));
+    if (!plain && !name.empty() && name.back() != '-') name += '-';
+  }
+  name.resize(std::min(name.size(), kLongest));
+  while (name.ends_with('-')) name.pop_back();
+  return name.empty() ? "row" : name;
+}
+
+/// The hash of the config.toml in a directory, or nothing if there is none that can be read.
+std::optional<std::string> hash_in(const fs::path& directory) {
+  try {
+    train::Config config;
+    config.read_toml(read_file(directory / "config.toml"), "config.toml");
+    return config.hash();
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+/// The runs that lie in `out` already, by hash.
+std::map<std::string, fs::path> find_runs(const fs::path& out) {
+  std::map<std::string, fs::path> found;
+  std::error_code error;
+  std::vector<fs::path> directories;
+  for (const auto& entry : fs::directory_iterator(out, error)) directories.push_back(entry.path());
+  std::ranges::sort(directories);
+  for (const fs::path& directory : directories) {
+    const auto hash = hash_in(directory);
+    if (!hash) continue;
+    if (!directory.filename().string().ends_with("-" + hash->substr(0, kHashDigits))) continue;
+    found.emplace(*hash, directory);
+  }
+  return found;
+}
+
+std::optional<train::Metrics> last_line(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  constexpr std::streamoff kTail = 1 << 16;
+  const std::streamoff size = in.tellg(), begin = std::max<std::streamoff>(0, size - kTail);
+  std::string text(static_cast<std::size_t>(size - begin), '\0');
+  in.seekg(begin);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  const std::size_t end = text.rfind('\n');  // what comes after is being written
+  if (end == std::string::npos) return {};
+  const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+  const std::size_t from = before == std::string::npos ? 0 : before + 1;
+  return train::from_json_line(std::string_view(text).substr(from, end - from), {});
+}
+
+bool is_wanted(const Sweep& sweep, const SweepRow& row, const train::Config& config) {
+  const std::vector<std::uint64_t>& seeds = sweep.only_seeds;
+  return row.wanted && (seeds.empty() || std::ranges::count(seeds, config.count("seed")) > 0);
+}
+
+}  // namespace
+
+SweepRuns runs_of(const Sweep& sweep, const fs::path& out) {
+  SweepRuns all;
+  const std::map<std::string, fs::path> there = find_runs(out);
+  std::map<std::string, std::size_t> index;
+  for (const SweepRow& row : sweep.rows) {
+    std::vector<std::size_t>& of_row = all.of_row.emplace_back();
+    for (const train::Config& config : row.configs) {
+      const std::string hash = config.hash();
+      const auto [found, is_new] = index.emplace(hash, all.runs.size());
+      of_row.push_back(found->second);
+      const bool wanted = is_wanted(sweep, row, config);
+      if (!is_new) {
+        all.runs[found->second].wanted |= wanted;
+        continue;
+      }
+      const std::string name = fmt::format("{}-s{}-{}", folder_name(row.label),
+                                           config.count("seed"), hash.substr(0, kHashDigits));
+      const auto old = there.find(hash);
+      all.runs.push_back({fmt::format("{}, seed {}", row.label, config.count("seed")), config,
+                          old == there.end() ? out / name : old->second, wanted});
+    }
+  }
+  return all;
+}
+
+std::vector<SweepRun> wanted_runs(const SweepRuns& runs) {
+  std::vector<SweepRun> wanted;
+  std::ranges::copy_if(runs.runs, std::back_inserter(wanted), &SweepRun::wanted);
+  return wanted;
+}
+
+RunState state_of(const SweepRun& run) {
+  std::error_code error;
+  if (!fs::exists(run.out / "config.toml", error)) return RunState::kOpen;
+  if (fs::exists(run.out / "summary.json", error)) {
+    const auto summary =
+        nlohmann::json::parse(std::ifstream(run.out / "summary.json"), nullptr, false);
+    const auto hash = summary.is_object() ? summary.find("config_hash") : summary.end();
+    if (hash != summary.end() && *hash == run.config.hash()) return RunState::kFinished;
+  }
+  return run::is_being_trained(run.out) ? RunState::kElsewhere : RunState::kBegun;
+}
+
+double fraction_done(const SweepRun& run) {
+  const auto last = last_line(run.out / "metrics.jsonl");
+  if (!last) return 0;
+  const auto epochs = static_cast<double>(run.config.count("epochs"));
+  const auto rounds = static_cast<double>(run.config.count("rounds"));
+  const double done = epochs > 0 ? last->epoch / epochs : static_cast<double>(last->round) / rounds;
+  return std::clamp(done, 0.0, 1.0);
+}
+
+}  // namespace hearsay::sweep

@@ -1,0 +1,245 @@
+#include "hearsay/gossip/courier.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "engine/far_kernels.h"
+#include "hearsay/compress/code/message.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/transport/inproc/inproc.h"
+
+namespace hearsay::gossip {
+namespace {
+
+using transport::Lane;
+
+constexpr std::size_t kDim = 3;
+constexpr std::uint32_t kRound = 17;
+
+/// Process 0 of two with a courier; the other one is the test's own. Of four peers, 0 and 1 live
+/// here, 2 and 3 there.
+class CourierTest : public ::testing::Test {
+ protected:
+  CourierTest() : kernels_(backend::make_cpu_kernels(pool_)), x_(kernels_->allocate(2, kDim)) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t k = 0; k < kDim; ++k) x_.row(i)[k] = static_cast<float>(10 * i + k);
+    }
+  }
+
+  /// Everybody sends to everybody else a quarter of what it has.
+  static graph::Weights all_to_all() {
+    std::vector<graph::Edge> edges;
+    for (std::uint32_t from = 0; from < 4; ++from) {
+      for (std::uint32_t to = 0; to < 4; ++to) {
+        if (from != to) edges.push_back({from, to, 0.25});
+      }
+    }
+    return {4, edges};
+  }
+
+  /// As peer `from` of the other process would send it.
+  void send_from_there(std::uint32_t from, std::uint32_t to, ByteView body,
+                       std::uint32_t round = kRound,
+                       compress::MessageKind kind = compress::MessageKind::kModel) {
+    Bytes head;
+    compress::append_header({.kind = kind,
+                             .sender = from,
+                             .round = round,
+                             .weight = 0.125f * static_cast<float>(from),
+                             .push_sum = 2.0},
+                            head);
+    append(head, to);
+    bodies_.emplace_back(body.begin(), body.end());
+    there_->send(0, {Lane::kGossip, 0}, head, bodies_.back());
+  }
+  static Bytes vector_of(float value, std::size_t dim = kDim) {
+    Bytes bytes;
+    append(bytes, std::span<const float>(std::vector<float>(dim, value)));
+    return bytes;
+  }
+
+  void begin() {
+    outbox_.send_all(x_);
+    courier_.send(weights_, outbox_, {}, kRound);
+  }
+  const algorithm::Remote& receive() { return courier_.receive(weights_, outbox_, kRound); }
+  std::string refusal() {
+    try {
+      receive();
+    } catch (const CorruptData& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::deque<Bytes> bodies_;  // until they are received
+  transport::Hub hub_{2};
+  std::unique_ptr<transport::Transport> here_ = hub_.join(0), there_ = hub_.join(1);
+  Crew crew_{*here_};
+  ThreadPool pool_{1};
+  std::unique_ptr<backend::Kernels> kernels_;
+  backend::Array x_;
+  Layout layout_{kDim};
+  std::unique_ptr<compress::Compressor> compressor_ = compress::make_compressor("identity");
+  transport::Placement placement_{4, 2};
+  graph::Weights weights_ = all_to_all();
+  algorithm::Outbox outbox_;
+  Courier courier_{{.crew = crew_,
+                    .placement = placement_,
+                    .compressor = *compressor_,
+                    .layout = layout_,
+                    .kernels = *kernels_}};
+};
+
+TEST_F(CourierTest, SendsAVectorToAProcessOnce) {
+  begin();
+  std::size_t bodies = 0;
+  for (int k = 0; k < 4; ++k) {  // two senders, two receivers
+    const auto arrival = there_->receive({Lane::kGossip, 0}, std::chrono::seconds(10));
+    ASSERT_TRUE(arrival);
+    ByteReader head(arrival->head, "head");
+    const compress::MessageHeader header = compress::read_header(head);
+    EXPECT_EQ(header.round, kRound);
+    EXPECT_EQ(header.weight, 0.25f);
+    if (arrival->body.empty()) continue;
+    ++bodies;
+    std::vector<float> floats(kDim);
+    ByteReader(arrival->body, "body").read(std::span(floats));
+    EXPECT_EQ(floats,
+              std::vector<float>(x_.row(header.sender).begin(), x_.row(header.sender).end()));
+  }
+  EXPECT_EQ(bodies, 2u);
+}
+
+/// Counts what is allocated for copies of rows that the host must not touch.
+class CountingKernels : public engine::FarKernels {
+ public:
+  using FarKernels::FarKernels;
+  backend::Array allocate_host(std::size_t floats) override {
+    ++allocated;
+    return FarKernels::allocate_host(floats);
+  }
+  std::size_t allocated = 0;
+};
+
+TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
+  CountingKernels far(pool_);
+  const backend::Array x = far.allocate(2, kDim);
+  Courier courier({.crew = crew_,
+                   .placement = placement_,
+                   .compressor = *compressor_,
+                   .layout = layout_,
+                   .kernels = far});
+  for (std::uint32_t round = 0; round < 20; ++round) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::vector<float> row(kDim, static_cast<float>(10 * round + i));
+      far.upload(row, x, i);
+    }
+    algorithm::Outbox outbox;
+    outbox.send_all(x);
+    courier.send(weights_, outbox, {}, round);
+    for (int k = 0; k < 4; ++k) {  // two senders, two receivers
+      const auto arrival = there_->receive({Lane::kGossip, round}, std::chrono::seconds(10));
+      ASSERT_TRUE(arrival);
+      ByteReader head(arrival->head, "head");
+      const compress::MessageHeader header = compress::read_header(head);
+      if (arrival->body.empty()) continue;
+      std::vector<float> floats(kDim);
+      ByteReader(arrival->body, "body").read(std::span(floats));
+      EXPECT_EQ(floats, std::vector<float>(kDim, static_cast<float>(10 * round + header.sender)));
+    }
+  }
+  EXPECT_EQ(far.allocated, 6u) << "two rows in each of the three rounds that may be under way";
+}
+
+TEST_F(CourierTest, HandsOverWhatCame) {
+  begin();
+  send_from_there(2, 0, vector_of(2));
+  send_from_there(2, 1, {});
+  send_from_there(3, 0, vector_of(3));
+  send_from_there(3, 1, {});
+  const algorithm::Remote& remote = receive();
+  EXPECT_EQ(remote.senders, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(remote.amounts, (std::vector<float>{0.25f, 0.375f, 0.25f, 0.375f}));
+  EXPECT_EQ(remote.push_sum, (std::vector<double>{2, 2}));
+  EXPECT_EQ(remote.vectors[0][0].dense[kDim - 1], 2.0f);
+  EXPECT_EQ(remote.vectors[0][1].dense[0], 3.0f);
+}
+
+TEST_F(CourierTest, RefusesWhatIsNotOfTheRound) {
+  begin();
+  send_from_there(2, 0, vector_of(3), kRound + 1);
+  EXPECT_EQ(
+      refusal(),
+      "[transport] process 1 sent a message of peer 2 to peer 0 of round 18, which is none of "
+      "round 17, or came before");
+}
+
+TEST_F(CourierTest, RefusesASenderThatLivesElsewhere) {
+  begin();
+  send_from_there(1, 0, vector_of(3));
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(CourierTest, RefusesAReceiverThatLivesElsewhere) {
+  begin();
+  send_from_there(3, 2, vector_of(3));
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(CourierTest, RefusesASecondVectorWhereTheMethodSendsOne) {
+  begin();
+  send_from_there(3, 0, vector_of(3), kRound, compress::MessageKind::kAuxiliary);
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(CourierTest, RefusesAMessageThatCameBefore) {
+  begin();
+  send_from_there(2, 0, vector_of(3));
+  send_from_there(2, 0, {});
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(CourierTest, RefusesAHeadThatIsCutOff) {
+  begin();
+  there_->send(0, {Lane::kGossip, 0}, Bytes(10), {});
+  EXPECT_NE(refusal(), "");
+}
+
+/// Compressed: the transport is not told how long a body will be.
+TEST_F(CourierTest, RefusesBodiesOfAnotherLength) {
+  for (const std::size_t dim : {std::size_t{0}, kDim - 1, kDim + 1}) {
+    transport::Hub hub(2);
+    const auto here = hub.join(0);
+    there_ = hub.join(1);
+    Crew crew(*here);
+    Courier courier({.crew = crew,
+                     .placement = placement_,
+                     .compressor = *compressor_,
+                     .layout = layout_,
+                     .kernels = *kernels_});
+    algorithm::Outbox outbox;
+    outbox.payloads.emplace_back().rows.assign(2, {x_.row(0).data()});
+    outbox.payloads.front().codes.assign(2, vector_of(1));
+    courier.send(weights_, outbox, {}, kRound);
+    send_from_there(2, 0, vector_of(3, dim));
+    EXPECT_THROW(courier.receive(weights_, outbox, kRound), CorruptData) << dim;
+  }
+}
+
+TEST_F(CourierTest, SaysWhichProcessIsGone) {
+  begin();
+  send_from_there(3, 0, vector_of(3));
+  hub_.kill(1);
+  try {
+    receive();
+    FAIL() << "nothing was thrown";
+  } catch (const RunFailed& error) {
+    EXPECT_STREQ(error.what(), "[transport] process 1 is gone, and the run needs everybody");
+  }
+}
+
+}  // namespace
+}  // namespace hearsay::gossip

@@ -1,0 +1,233 @@
+/// Promise 1 of the design: the same run in several processes, bit for bit.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "support/every_algorithm.h"
+#include "support/world.h"
+
+namespace hearsay::run {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Train alone and together: everything but the time is the same.
+void expect_the_simulation(gossip::Crew& crew, const train::Config& config) {
+  const support::SharedScratch scratch(crew);
+  Observer silent;
+  if (crew.leads()) run(config, scratch / "alone", silent);
+  // Only then the others: oneDNN sets up its cache in a way that the thread sanitizer cannot see,
+  // and reports as a race where several threads of a program are the first to use it.
+  crew.any(false);
+  const Outcome outcome = run(config, scratch / "together", silent, crew);
+  EXPECT_TRUE(outcome.finished);
+  if (!crew.leads()) return;
+  EXPECT_EQ(support::summary_of(scratch / "together")["processes"], crew.processes());
+  support::expect_same_run(scratch / "alone", scratch / "together");
+}
+
+class AlgorithmInProcesses
+    : public ::testing::TestWithParam<std::tuple<support::World, algorithm::Entry>> {
+ protected:
+  static const support::World& world() { return std::get<0>(GetParam()); }
+  static const algorithm::Entry& entry() { return std::get<1>(GetParam()); }
+  static train::Config settings(Settings more) {
+    return support::method_on(entry(), std::move(more));
+  }
+};
+
+TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
+  const train::Config config = settings({{"data", "least-squares:noise=0.1"},
+                                         {"rounds", "50"},
+                                         {"evaluate", "11"},
+                                         {"checkpoint", "13"},
+                                         {"threads", "1"}});
+  world().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+}
+
+/// Peers that start apart: copies of others' models start where those do. And messages of
+/// kilobytes, which transports treat otherwise than small ones.
+TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulationInConsensus) {
+  const train::Config config = settings(
+      {{"data", "consensus:dim=5001"}, {"rounds", "20"}, {"evaluate", "10"}, {"threads", "2"}});
+  world().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+}
+
+std::string name_of_pair(
+    const ::testing::TestParamInfo<std::tuple<support::World, algorithm::Entry>>& row) {
+  std::string name(std::get<1>(row.param).name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return std::get<0>(row.param).name + "_" + name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, AlgorithmInProcesses,
+                         ::testing::Combine(::testing::ValuesIn(support::worlds()),
+                                            ::testing::ValuesIn(algorithm::registry())),
+                         name_of_pair);
+
+class InProcesses : public ::testing::TestWithParam<support::World> {};
+
+TEST_P(InProcesses, GraphsChange) {
+  for (const char* graph :
+       {"one-peer-exponential", "random:p=0.4,every=3", "cycle:ring+star,every=2"}) {
+    SCOPED_TRACE(graph);
+    for (const char* algorithm : {"sgp", "sparse-push", "sgp:overlap=1", "push-diging"}) {
+      SCOPED_TRACE(algorithm);
+      const train::Config config = support::config_of({{"algorithm", algorithm},
+                                                       {"graph", graph},
+                                                       {"peers", "8"},
+                                                       {"data", "least-squares:noise=0.1"},
+                                                       {"rounds", "50"},
+                                                       {"evaluate", "20"},
+                                                       {"threads", "1"}});
+      GetParam().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+    }
+  }
+}
+
+/// 3 peers in 2 processes, and so on; 7 are never shared out evenly.
+TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
+  GetParam().run([&](gossip::Crew& crew) {
+    for (const std::size_t peers : {crew.processes() + 1, std::size_t{7}}) {
+      for (const char* algorithm : {"sparse-push", "dsgd:order=awc", "gradient-tracking"}) {
+        const train::Config config = support::config_of({{"algorithm", algorithm},
+                                                         {"graph", "complete"},
+                                                         {"peers", fmt::format("{}", peers)},
+                                                         {"data", "least-squares:noise=0.1"},
+                                                         {"rounds", "20"},
+                                                         {"threads", "1"}});
+        expect_the_simulation(crew, config);
+      }
+    }
+  });
+}
+
+TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
+  const train::Config config = support::config_of({{"data", "digits"},
+                                                   {"model", "cnn:norm=batch"},
+                                                   {"partition", "skew:0.8"},
+                                                   {"validation", "0.1"},
+                                                   {"algorithm", "scsp"},
+                                                   {"graph", "ring:directed"},
+                                                   {"peers", "7"},
+                                                   {"optimizer", "adam"},
+                                                   {"rounds", "6"},
+                                                   {"evaluate", "3"},
+                                                   {"batch", "8"},
+                                                   {"threads", "1"}});
+  GetParam().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+}
+
+/// Asks to stop after a round.
+class Stopper : public Observer {
+ public:
+  explicit Stopper(std::uint64_t round) : round_(round) {}
+  void progressed(const train::Simulation& simulation) override { now_ = simulation.round(); }
+  bool stop_requested() override { return now_ >= round_; }
+
+ private:
+  std::uint64_t round_, now_ = 0;
+};
+
+TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
+  for (const char* algorithm : {"choco", "dcd", "sparse-push", "slowmo", "aga:period=10"}) {
+    SCOPED_TRACE(algorithm);
+    const train::Config config = support::quadratics({{"algorithm", algorithm},
+                                                      {"optimizer", "sgd"},
+                                                      {"rounds", "40"},
+                                                      {"evaluate", "8"},
+                                                      {"checkpoint", "5"}});
+    GetParam().run([&](gossip::Crew& crew) {
+      const support::SharedScratch scratch(crew);
+      Observer silent;
+      Stopper stopper(18);
+      EXPECT_FALSE(run(config, scratch / "together", stopper, crew).finished);
+      if (crew.leads()) {
+        run(config, scratch / "unbroken", silent);
+        Stopper early(12);
+        EXPECT_FALSE(run(config, scratch / "alone", early).finished);
+        EXPECT_TRUE(resume(scratch / "together", 0, silent).finished);
+        support::expect_same_run(scratch / "unbroken", scratch / "together");
+      }
+      crew.any(false);  // the run alone has stopped
+      EXPECT_TRUE(resume(scratch / "alone", 0, silent, crew).finished);
+      if (crew.leads()) support::expect_same_run(scratch / "unbroken", scratch / "alone");
+    });
+  }
+}
+
+/// Only process 0 reads back the last evaluation, and the others end without one.
+TEST_P(InProcesses, ARunThatIsResumedMayEndBeforeItsNextEvaluation) {
+  const train::Config config = support::quadratics(
+      {{"algorithm", "sgp"}, {"rounds", "20"}, {"evaluate", "20"}, {"checkpoint", "3"}});
+  GetParam().run([&](gossip::Crew& crew) {
+    const support::SharedScratch scratch(crew);
+    Observer silent;
+    for (const std::uint64_t round : {5u, 8u}) {
+      Stopper stopper(round);
+      const Outcome stopped = round == 5 ? run(config, scratch / "run", stopper, crew)
+                                         : resume(scratch / "run", 0, stopper, crew);
+      EXPECT_FALSE(stopped.finished);
+      EXPECT_EQ(stopped.round, round + 1);
+      EXPECT_EQ(stopped.last.round, 0u);
+    }
+    EXPECT_TRUE(resume(scratch / "run", 0, silent, crew).finished);
+    const Outcome again = resume(scratch / "run", 0, silent, crew);
+    EXPECT_TRUE(again.finished);
+    EXPECT_EQ(again.round, 20u);
+    EXPECT_EQ(again.last.round, crew.leads() ? 20u : 0u);
+  });
+}
+
+TEST_P(InProcesses, AllThrowWhatOneFinds) {
+  GetParam().run([&](gossip::Crew& crew) {
+    const support::SharedScratch scratch(crew);
+    Observer silent;
+    const train::Config config = support::quadratics({{"rounds", "2"}});
+    run(config, scratch / "taken", silent, crew);
+    EXPECT_THROW(run(config, scratch / "taken", silent, crew), AlreadyExists);
+    EXPECT_TRUE(crew.has_failed_together());
+
+    const auto text_of = [&](const train::Config& wrong) -> std::string {
+      try {
+        run(wrong, scratch / "wrong", silent, crew);
+      } catch (const InvalidArgument& error) {
+        return error.what();
+      }
+      return "nothing was thrown";
+    };
+    EXPECT_EQ(text_of(support::quadratics({{"rounds", "2"}, {"link", "latency=1"}})),
+              "[link] simulated links need all peers in one process; drop --link, or mpirun");
+    for (const char* key : {"seed", "checkpoint"}) {
+      EXPECT_EQ(text_of(support::quadratics({{"rounds", "2"}, {key, crew.leads() ? "1" : "2"}})),
+                "[transport] process 1 has another configuration than process 0; start the same "
+                "program with the same settings everywhere");
+    }
+    EXPECT_FALSE(std::filesystem::exists(scratch / "wrong"));
+    // All of them are still together, with threads as each likes.
+    train::Config threaded = config;
+    threaded.set("threads", crew.leads() ? "1" : "2");
+    run(threaded, scratch / "another", silent, crew);
+  });
+}
+
+TEST_P(InProcesses, EveryProcessHasAPeer) {
+  GetParam().run([&](gossip::Crew& crew) {
+    const support::SharedScratch scratch(crew);
+    Observer silent;
+    const train::Config config =
+        support::config_of({{"data", "least-squares"},
+                            {"graph", "complete"},
+                            {"algorithm", "dsgd"},
+                            {"peers", fmt::format("{}", crew.processes() - 1)},
+                            {"rounds", "2"}});
+    EXPECT_THROW(run(config, scratch / "run", silent, crew), InvalidArgument);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, InProcesses, ::testing::ValuesIn(support::worlds()),
+                         [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace hearsay::run

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "engine/far_kernels.h"
+
+namespace hearsay::support {
+
+/// The CPU's kernels with the manners of a device that is three rounds behind: norms stand in their
+/// room only after `synchronize`, and the first room after that spoils what stood in all others.
+class LaggingKernels : public engine::FarKernels {
+ public:
+  explicit LaggingKernels(ThreadPool& pool) : FarKernels(pool, 0) {}
+
+  std::size_t lag() const override { return 3; }
+  std::size_t waits() const { return waits_; }  ///< calls of synchronize
+
+  void synchronize() override {
+    ++waits_;
+    for (const auto& write : late_) write();
+    late_.clear();
+    synchronized_ = true;
+  }
+
+  void squared_norms(backend::ConstBlock x, std::span<double> out) override {
+    std::vector<double> norms(out.size());
+    FarKernels::squared_norms(x, norms);
+    late_.push_back([norms, out] { std::ranges::copy(norms, out.begin()); });
+  }
+
+ protected:
+  void* figures(std::size_t count) override {
+    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    if (synchronized_) {
+      for (std::vector<double>& room : rooms_) std::ranges::fill(room, kNothing);
+      spoiled_.swap(rooms_);  // still there for those who should not look any more
+      rooms_.clear();
+      synchronized_ = false;
+    }
+    return rooms_.emplace_back(count, kNothing).data();
+  }
+
+ private:
+  std::deque<std::vector<double>> rooms_, spoiled_;
+  std::vector<std::function<void()>> late_;
+  bool synchronized_ = false;
+  std::size_t waits_ = 0;
+};
+
+}  // namespace hearsay::support

@@ -1,0 +1,44 @@
+// The main function of tests that mpirun starts:   train_mpi_tests [ARGUMENTS of GoogleTest]
+// Every rank runs every test, in the same order.
+#include <exception>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "hearsay/transport/registry.h"
+#include "support/world.h"
+
+namespace hearsay::support {
+namespace {
+
+gossip::Crew* our_crew = nullptr;
+
+}  // namespace
+
+std::vector<World> worlds() {
+  return {{"Mpi", [](const std::function<void(gossip::Crew&)>& body) {
+             try {
+               body(*our_crew);
+             } catch (const std::exception& error) {  // the others wait for this rank
+               fmt::print(stderr, "rank {}: {}\n", our_crew->process(), error.what());
+               our_crew->transport().abort(1);
+             }
+           }}};
+}
+
+int run_tests() {
+  const auto transport = transport::make_transport("mpi");
+  gossip::Crew crew(*transport);
+  our_crew = &crew;
+  const int failed = RUN_ALL_TESTS();
+  // The others would wait for a rank that left a test half way.
+  if (failed != 0) transport->abort(failed);
+  return failed;
+}
+
+}  // namespace hearsay::support
+
+int main(int count, char** arguments) {
+  ::testing::InitGoogleTest(&count, arguments);
+  return hearsay::support::run_tests();
+}

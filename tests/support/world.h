@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "hearsay/gossip/crew.h"
+#include "hearsay/run/run.h"
+#include "support/scratch.h"
+
+namespace hearsay::support {
+
+/// Processes that can train together: threads here, the ranks of an mpirun there.
+struct World {
+  std::string name;
+  /// Calls the body in every process, and returns when all of them are done (as far as they are in
+  /// this program).
+  std::function<void(const std::function<void(gossip::Crew&)>&)> run;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const World& world) { return out << world.name; }
+
+/// Those of this test program.
+std::vector<World> worlds();
+
+/// A scratch directory that all processes see, until all of them are done with it.
+class SharedScratch {
+ public:
+  explicit SharedScratch(gossip::Crew& crew) : crew_(crew) {
+    if (crew.leads()) own_.emplace();
+    const std::string mine = own_ ? own_->path().string() : "";
+    const Bytes path = crew.group().broadcast(Bytes(mine.begin(), mine.end()));
+    path_ = std::string(path.begin(), path.end());
+  }
+  ~SharedScratch() { crew_.any(false); }
+  SharedScratch(const SharedScratch&) = delete;
+  SharedScratch& operator=(const SharedScratch&) = delete;
+
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+
+ private:
+  gossip::Crew& crew_;
+  std::optional<Scratch> own_;
+  std::filesystem::path path_;
+};
+
+inline void expect_same_run(const std::filesystem::path& left, const std::filesystem::path& right) {
+  EXPECT_EQ(lasting(summary_of(left)), lasting(summary_of(right)));
+  EXPECT_EQ(metrics_of(left), metrics_of(right));
+  EXPECT_EQ(contents(left / "models"), contents(right / "models"));
+}
+
+}  // namespace hearsay::support
