@@ -10,10 +10,10 @@
 #include "hearsay/data/validation.h"
 #include "hearsay/engine/batches.h"
 #include "hearsay/engine/classifier.h"
-#include "hearsay/engine/consensus.h"
+#include "hearsay/engine/closed_form/consensus.h"
+#include "hearsay/engine/closed_form/least_squares.h"
+#include "hearsay/engine/closed_form/logistic.h"
 #include "hearsay/engine/cuda/classifier.h"
-#include "hearsay/engine/least_squares.h"
-#include "hearsay/engine/logistic.h"
 #include "hearsay/engine/on_host.h"
 #include "hearsay/model/models.h"
 

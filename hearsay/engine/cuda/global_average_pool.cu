@@ -1,6 +1,6 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/memory.h"
-#include "hearsay/engine/cuda/normalized.cuh"
+#include "hearsay/engine/cuda/norm/normalized.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
 

@@ -7,8 +7,8 @@
 
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/memory.h"
+#include "hearsay/engine/cuda/conv/weight_packer.h"
 #include "hearsay/engine/cuda/step.h"
-#include "hearsay/engine/cuda/weight_packer.h"
 #include "hearsay/engine/fuse.h"
 
 namespace hearsay::engine::cuda {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "hearsay/engine/cuda/tile_sums.h"
+#include "hearsay/engine/cuda/norm/tile_sums.h"
 #include "hearsay/model/operation.h"
 
 namespace hearsay::engine::cuda {
