@@ -160,6 +160,7 @@ std::unique_ptr<Step> make_shortcut(const Site& site) {
   return std::make_unique<ShortcutStep>(site);
 }
 std::unique_ptr<Step> make_copy(const Site& site) { return std::make_unique<CopyStep>(site); }
+std::unique_ptr<Step> make_flatten(const Site& site) { return make_copy(site); }
 std::unique_ptr<Step> make_global_average_pool(const Site& site) {
   return std::make_unique<GlobalAveragePoolStep>(site);
 }

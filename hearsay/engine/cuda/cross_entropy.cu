@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kMostThreads)
 template <class T>
 __global__ void __launch_bounds__(kMostThreads)
     judge_kernel(const T* logits, unsigned batch, unsigned classes, const std::uint16_t* labels,
-                 const Judged* judged, Verdict* totals, Verdict* const* results) {
+                 const Judged* judged, Totals* totals, Totals* const* results) {
   backend::cuda::begin_launch();
   __shared__ double losses[kMostWarps], hits[kMostWarps];
   const unsigned warps = blockDim.x / kWarp;
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kMostThreads)
   loss = sum_of_warps(loss, losses);
   right = sum_of_warps(right, hits);
   if (threadIdx.x != 0) return;
-  Verdict total = judged->first != 0 ? Verdict{0, 0} : totals[blockIdx.x];
+  Totals total = judged->first != 0 ? Totals{0, 0} : totals[blockIdx.x];
   total.loss += loss;
   total.right += right;
   totals[blockIdx.x] = total;
@@ -143,7 +143,7 @@ void cross_entropy(Tape& tape, Precision precision, Tensor& logits, const std::u
 }
 
 void judge(Tape& tape, Precision precision, const Tensor& logits, const std::uint16_t* labels,
-           const Judged* judged, Verdict* totals, Verdict* const* results) {
+           const Judged* judged, Totals* totals, Totals* const* results) {
   const Launch of(logits);
   with_storage(precision, [&]<class T>(std::type_identity<T>) {
     tape.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),

@@ -4,6 +4,7 @@
 
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/engine/cuda/tensor.h"
+#include "hearsay/engine/plan.h"
 
 namespace hearsay::engine::cuda {
 
@@ -12,12 +13,6 @@ namespace hearsay::engine::cuda {
 /// `labels` has one a sample, `losses` is on the page.
 void cross_entropy(backend::cuda::Tape& tape, backend::Precision precision, Tensor& logits,
                    const std::uint16_t* labels, double* const* losses);
-
-/// What samples were made of, so far.
-struct Verdict {
-  double loss;   ///< the sum of ln sum_k exp(l_k) - l_label
-  double right;  ///< whose label has the largest logit, the first of equals
-};
 
 /// How many of each peer's samples count, and whether they are the first.
 struct Judged {
@@ -29,7 +24,7 @@ struct Judged {
 /// first, and copies the total to **results + peer, memory of the host. `judged` and `results` are
 /// on the page.
 void judge(backend::cuda::Tape& tape, backend::Precision precision, const Tensor& logits,
-           const std::uint16_t* labels, const Judged* judged, Verdict* totals,
-           Verdict* const* results);
+           const std::uint16_t* labels, const Judged* judged, Totals* totals,
+           Totals* const* results);
 
 }  // namespace hearsay::engine::cuda

@@ -13,7 +13,7 @@ double relative(std::span<const float> found, std::span<const float> expected) {
   return distance(found, reference) / std::max(norm(reference), 1e-30);
 }
 
-/// The classifier of a bank on the GPU, in fp32, with its models and gradients there.
+/// The network objective of a bank on the GPU, in fp32, with its models and gradients there.
 class GpuBank {
  public:
   GpuBank(std::string_view spec, const BankOptions& options) : GpuBank(spec, options, nullptr) {}
@@ -113,8 +113,8 @@ std::vector<Case> cases_and_vgg11() {
   return all;
 }
 
-class GpuClassifier : public GpuTest, public ::testing::WithParamInterface<Case> {};
-class GpuGradients : public GpuClassifier {};
+class GpuNetworkObjective : public GpuTest, public ::testing::WithParamInterface<Case> {};
+class GpuGradients : public GpuNetworkObjective {};
 
 /// Each round both are at the same model, so that errors are of one gradient, some 20 layers deep.
 ///
@@ -151,7 +151,7 @@ TEST_P(GpuGradients, AreThoseOfTheHostRoundAfterRound) {
   }
 }
 
-TEST_P(GpuClassifier, ScoresModelsAsTheHostDoes) {
+TEST_P(GpuNetworkObjective, ScoresModelsAsTheHostDoes) {
   Bank host(GetParam().data, GetParam().options);
   GpuBank device(GetParam().data, GetParam().options);
   for (std::uint32_t round = 0; round < 3; ++round) {
@@ -181,7 +181,7 @@ TEST_P(GpuClassifier, ScoresModelsAsTheHostDoes) {
   EXPECT_LE(relative(device->estimate_buffers(first), estimate), 1e-4);
 }
 
-TEST_P(GpuClassifier, ObservesWhatGradientsWould) {
+TEST_P(GpuNetworkObjective, ObservesWhatGradientsWould) {
   GpuBank seen(GetParam().data, GetParam().options), trained(GetParam().data, GetParam().options);
   seen->observe(3, seen.x);
   trained.gradients(3);
@@ -213,7 +213,7 @@ TEST_P(GpuGradients, HaveTheSameBitsAgainAndAmongOthers) {
 }
 
 /// There are two lists of launches: of rounds that need the order of a new pass, and of the others.
-TEST_P(GpuClassifier, ReplaysItsRounds) {
+TEST_P(GpuNetworkObjective, ReplaysItsRounds) {
   GpuBank bank(GetParam().data, GetParam().options);
   for (std::uint32_t round = 0; round < 40; ++round) bank.gradients(round);
   EXPECT_EQ(bank.gpu().context().tape.captures(), 2u);
@@ -221,7 +221,7 @@ TEST_P(GpuClassifier, ReplaysItsRounds) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, GpuGradients, ::testing::ValuesIn(cases_and_vgg11()),
                          [](const auto& test) { return test.param.name; });
-INSTANTIATE_TEST_SUITE_P(Cases, GpuClassifier, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, GpuNetworkObjective, ::testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "hearsay/engine/classifier.h"
+#include "hearsay/engine/network_objective.h"
 
 #include <gtest/gtest.h>
 
@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t kBias = 640;  // where the biases of `logistic` begin
 
-TEST(Classifier, CountsRoundsAndBatches) {
+TEST(NetworkObjective, CountsRoundsAndBatches) {
   Bank bank("digits", {.peers = 4, .batch = 32});
   EXPECT_EQ(bank->rounds_per_epoch(), 12u);  // 1,442 / 4 = 360 samples a peer
   EXPECT_EQ(bank->batch(), 32u);
   EXPECT_EQ(bank->layout().dim(), 650u);
 }
 
-TEST(Classifier, KnowsNothingAtFirst) {
+TEST(NetworkObjective, KnowsNothingAtFirst) {
   Bank bank("digits");  // `logistic` starts at zero
   const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
   EXPECT_NEAR(score.loss, std::log(10), 1e-12);
@@ -31,7 +31,7 @@ TEST(Classifier, KnowsNothingAtFirst) {
   for (double loss : bank.losses) EXPECT_NEAR(loss, std::log(10), 1e-12);
 }
 
-TEST(Classifier, PeersSeeOnlyTheirPart) {
+TEST(NetworkObjective, PeersSeeOnlyTheirPart) {
   Bank bank("digits", {.peers = 10, .partition = "by-label", .batch = 50});
   // At zero a bias's slope is 1/10 less the class's share of the batch. Peer 5 holds 144 samples of
   // the ten classes of about 144, so no 0 and no 9; a whole pass is three rounds.
@@ -46,7 +46,7 @@ TEST(Classifier, PeersSeeOnlyTheirPart) {
   EXPECT_GT(share_of_five, 0.8);
 }
 
-TEST(Classifier, TellsWhoHoldsWhichClasses) {
+TEST(NetworkObjective, TellsWhoHoldsWhichClasses) {
   Bank bank("digits", {.peers = 4, .partition = "by-label"});
   const auto counts = bank->class_counts();
   ASSERT_EQ(counts.size(), 4u);
@@ -58,7 +58,7 @@ TEST(Classifier, TellsWhoHoldsWhichClasses) {
   EXPECT_EQ(counts[0][9], 0u);
 }
 
-TEST(Classifier, LearnsTheDigits) {
+TEST(NetworkObjective, LearnsTheDigits) {
   Bank bank("digits", {.peers = 4, .threads = 2, .partition = "skew:0.8"});
   for (std::uint32_t round = 0; round < 600; ++round) {
     bank.gradients(round);
@@ -72,7 +72,7 @@ TEST(Classifier, LearnsTheDigits) {
   EXPECT_LT(score.loss, 0.25);
 }
 
-TEST(Classifier, HoldsOutWhatItIsAskedTo) {
+TEST(NetworkObjective, HoldsOutWhatItIsAskedTo) {
   Bank bank("digits", {.validation = 0.25});
   const Score score = bank->evaluate({bank.x.data(), bank.dim()}, {});
   EXPECT_NEAR(score.validation_loss.value(), std::log(10), 1e-12);
@@ -84,7 +84,7 @@ TEST(Classifier, HoldsOutWhatItIsAskedTo) {
 const BankOptions kRich{
     .peers = 3, .model = "cnn:norm=batch", .augment = "crop-flip:padding=1", .batch = 8};
 
-TEST(Classifier, DoesNotDependOnThreadsOrOnWhoElseIsInTheBank) {
+TEST(NetworkObjective, DoesNotDependOnThreadsOrOnWhoElseIsInTheBank) {
   Bank one("digits", kRich);
   BankOptions more = kRich;
   more.threads = 3;
@@ -105,7 +105,7 @@ TEST(Classifier, DoesNotDependOnThreadsOrOnWhoElseIsInTheBank) {
   EXPECT_TRUE(std::ranges::equal(one->buffers(1), middle->buffers(0)));
 }
 
-TEST(Classifier, DropsTheSameWhereverAPeerLives) {
+TEST(NetworkObjective, DropsTheSameWhereverAPeerLives) {
   const char* images = "synthetic:shape=3x32x32,classes=3,samples=40";
   Bank both(images, {.peers = 2, .threads = 2, .model = "vgg11", .batch = 1});
   Bank second(images, {.peers = 2, .first = 1, .rows = 1, .model = "vgg11", .batch = 1});
@@ -131,7 +131,7 @@ TEST(Classifier, DropsTheSameWhereverAPeerLives) {
   EXPECT_GE(dropped, 256u - 60);
 }
 
-TEST(Classifier, RunningStatisticsAreAPeersOwn) {
+TEST(NetworkObjective, RunningStatisticsAreAPeersOwn) {
   Bank bank("digits", kRich);
   ASSERT_GT(bank->buffer_layout().dim(), 0u);
   const std::vector<float> before = bank->buffers(0);
@@ -142,7 +142,7 @@ TEST(Classifier, RunningStatisticsAreAPeersOwn) {
   EXPECT_TRUE(std::ranges::equal(bank->buffers(0), bank->buffers(1)));
 }
 
-TEST(Classifier, StatisticsFollowAModelThatIsNotTrained) {
+TEST(NetworkObjective, StatisticsFollowAModelThatIsNotTrained) {
   Bank seen("digits", kRich), trained("digits", kRich);
   seen->observe(3, {seen.x.data(), seen.rows(), seen.dim()});
   trained.gradients(3);
@@ -151,7 +151,7 @@ TEST(Classifier, StatisticsFollowAModelThatIsNotTrained) {
   }
 }
 
-TEST(Classifier, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
+TEST(NetworkObjective, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
   BankOptions options = kRich;
   options.augment = "none";
   options.batch = 32;
@@ -174,7 +174,7 @@ TEST(Classifier, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
 
 /// Peers 1 and 2 of 5, in a process that holds no more than their samples (and those on which
 /// statistics are estimated), against all in one.
-TEST(Classifier, DoesTheSameWithTheSamplesOfItsOwnPeersAlone) {
+TEST(NetworkObjective, DoesTheSameWithTheSamplesOfItsOwnPeersAlone) {
   for (bool estimates : {true, false}) {
     BankOptions options{.model = "cnn:norm=batch",
                         .partition = "skew:0.7",

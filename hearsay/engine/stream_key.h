@@ -4,9 +4,9 @@
 
 #include "hearsay/core/random.h"
 
-namespace hearsay::engine::cuda {
+namespace hearsay::engine {
 
-/// What names a peer's random stream of one round, besides its purpose: see core/random.h.
+/// Names the random streams of one peer in one round; each purpose has its own: see core/random.h.
 struct StreamKey {
   std::uint64_t seed = 0;
   std::uint32_t peer = 0;
@@ -15,4 +15,4 @@ struct StreamKey {
   constexpr Random stream(Purpose purpose) const { return {seed, purpose, peer, round}; }
 };
 
-}  // namespace hearsay::engine::cuda
+}  // namespace hearsay::engine

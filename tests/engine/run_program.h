@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "hearsay/engine/plan.h"
+#include "hearsay/engine/cpu/program.h"
 #include "model/operation_cases.h"
 
 namespace hearsay::engine {
@@ -15,28 +15,30 @@ using model::Example;
 inline std::vector<float> to_floats(const Doubles& x) { return {x.begin(), x.end()}; }
 inline Doubles to_doubles(const std::vector<float>& x) { return {x.begin(), x.end()}; }
 
-/// What a plan makes of a batch in training mode.
-struct PlanOutcome {
+/// What a program makes of a batch in training mode.
+struct ProgramOutcome {
   double loss = 0;
   std::vector<float> gradient, buffers;
-  bool operator==(const PlanOutcome&) const = default;
+  bool operator==(const ProgramOutcome&) const = default;
 };
 
-inline PlanOutcome run_gradient(Plan& plan, const Example& example, const Random& random) {
+inline ProgramOutcome run_gradient(cpu::Program& program, const Example& example,
+                                   const StreamKey& key) {
   const std::vector<float> parameters = to_floats(example.parameters);
-  PlanOutcome outcome;
+  ProgramOutcome outcome;
   outcome.gradient.resize(parameters.size(), 7.0f);
   outcome.buffers = to_floats(example.buffers);
-  std::ranges::copy(to_floats(example.samples.images), plan.images().begin());
+  std::ranges::copy(to_floats(example.samples.images), program.images().begin());
   outcome.loss =
-      plan.gradient(parameters, outcome.buffers, example.samples.labels, random, outcome.gradient);
+      program.gradient(parameters, outcome.buffers, example.samples.labels, key, outcome.gradient);
   return outcome;
 }
 
-inline std::vector<float> run_logits(Plan& plan, std::size_t classes, const Example& example) {
-  std::vector<float> logits(plan.batch() * classes, 7.0f);
-  std::ranges::copy(to_floats(example.samples.images), plan.images().begin());
-  plan.logits(to_floats(example.parameters), to_floats(example.buffers), logits);
+inline std::vector<float> run_logits(cpu::Program& program, std::size_t classes,
+                                     const Example& example) {
+  std::vector<float> logits(program.batch() * classes, 7.0f);
+  std::ranges::copy(to_floats(example.samples.images), program.images().begin());
+  program.logits(to_floats(example.parameters), to_floats(example.buffers), logits);
   return logits;
 }
 

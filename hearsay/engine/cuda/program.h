@@ -16,21 +16,21 @@ namespace hearsay::engine::cuda {
 /// A network compiled for the GPU, m peers and a batch size.
 ///
 /// It holds no parameters: every call is handed the addresses of the peers' flat arrays (device
-/// memory, in the plain layout of Network::layout()), one a peer, and records its launches on the
+/// memory, in the plain layout of Network::layout()), one per peer, and records its launches on the
 /// context's tape. The launches of two calls of one kind are the same, whatever the addresses. All
 /// memory is allocated once. What a peer gets does not depend on the others.
-class Plan {
+class Program {
  public:
-  enum class Use { kTraining, kForward };  ///< kForward: no room for gradients
+  enum class Use { kTraining, kForward };  ///< kForward: no memory for gradients
 
   /// Throws InvalidArgument if nobody reads a value of the network, or a value has 2^31 entries.
-  Plan(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
-       backend::cuda::Context& context);
+  Program(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
+          backend::cuda::Context& context);
 
   std::size_t peers() const { return peers_; }
   std::size_t batch() const { return batch_; }
 
-  /// Where the next batch is put: its images, and a label a sample. Calls below read them.
+  /// Where the next batch is put: its images, and one label per sample. Calls below read them.
   const Tensor& images() const { return tensors_.front(); }
   std::uint16_t* labels() const { return labels_.data(); }
   /// What `logits` computed.
@@ -50,9 +50,9 @@ class Plan {
   void observe(std::span<const float* const> parameters, std::span<float* const> buffers,
                double momentum);
 
-  /// Bytes a sample and peer that such a plan allocates.
-  static std::size_t bytes_a_sample(const model::Network& network, Use use,
-                                    backend::Precision precision);
+  /// Bytes per sample and peer that such a program allocates.
+  static std::size_t bytes_per_sample(const model::Network& network, Use use,
+                                      backend::Precision precision);
 
  private:
   void add_step(const model::Network& network, const Fused& fused);
@@ -60,7 +60,7 @@ class Plan {
 
   std::size_t peers_, batch_;
   backend::cuda::Context& context_;
-  std::vector<Tensor> tensors_;  ///< one a value; those fused away have no memory
+  std::vector<Tensor> tensors_;  ///< one per value; those fused away have no memory
   std::vector<backend::cuda::Memory<std::byte>> memory_;
   backend::cuda::Memory<std::uint16_t> labels_;
   WeightPacker forward_packer_, backward_packer_;
