@@ -19,7 +19,9 @@ class DropoutStep final : public Step {
     assert(site.index < 1024);  // the words of a stream end at 2^50
   }
 
-  void forward(const Call& call, std::byte*) override { drop(call, site_.x->data, site_.y->data); }
+  void forward(const Call& call, std::byte*) override {
+    drop(call, site_.x->data(), site_.y->data());
+  }
 
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;

@@ -59,7 +59,7 @@ void Program::logits(std::span<const float> parameters, std::span<const float> b
                      std::span<float> logits) {
   const OneThread one_thread;
   forward({.parameters = parameters.data(), .buffers = buffers.data()});
-  std::copy_n(logits_->data, logits.size(), logits.data());
+  std::copy_n(logits_->data(), logits.size(), logits.data());
 }
 
 void Program::observe(std::span<const float> parameters, std::span<float> buffers,
@@ -151,7 +151,7 @@ double Program::cross_entropy(std::span<const std::uint16_t> labels) {
   const double share = 1 / static_cast<double>(batch_);
   double loss = 0;
   for (std::size_t n = 0; n < batch_; ++n) {
-    const float* row = logits_->data + n * classes;
+    const float* row = logits_->data() + n * classes;
     const double most = static_cast<double>(*std::max_element(row, row + classes));
     double sum = 0;
     for (std::size_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(row[k]) - most);

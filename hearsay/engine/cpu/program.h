@@ -30,7 +30,7 @@ class Program {
 
   /// Where the caller puts the next batch: batch() samples of channel, row, column, as the model
   /// sees them. Every call below reads it and leaves it undefined.
-  std::span<float> images() { return {storage_[0].data, batch_ * storage_[0].shape.size()}; }
+  std::span<float> images() { return {storage_[0].data(), batch_ * storage_[0].shape.size()}; }
 
   /// The mean softmax cross-entropy of the batch, in training mode; `gradient` is overwritten with
   /// its gradient, running statistics are updated. `key` names the stream that decides what dropout
