@@ -68,8 +68,7 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
     std::vector<StreamKey> keys;
     for (std::uint32_t i = 0; i < kRows; ++i) keys.push_back({kSeed, kFirst + i, round});
     reader.pick(gpu.context().tape, keys, slots.data());
-    images.read(gpu.context().tape, backend::Precision::kFp32, slots.data(), program.images(),
-                program.labels());
+    images.read(gpu.context().tape, slots.data(), program.images(), program.labels());
     const std::vector<float> found = gpu.read(program.images());
     std::vector<std::uint16_t> labels(kRows * test.batch);
     gpu.copy(labels.data(), program.labels(), labels.size() * sizeof labels[0]);

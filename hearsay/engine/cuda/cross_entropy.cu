@@ -9,7 +9,6 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::Precision;
 using backend::cuda::Tape;
 
 // A warp has a sample, its lanes the classes; a block has a peer.
@@ -131,21 +130,20 @@ struct Launch {
 
 }  // namespace
 
-void cross_entropy(Tape& tape, Precision precision, Tensor& logits, const std::uint16_t* labels,
-                   double* const* losses) {
+void cross_entropy(Tape& tape, Tensor& logits, const std::uint16_t* labels, double* const* losses) {
   const Launch of(logits);
   logits.contributions = 1;
-  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+  with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
     tape.launch(cross_entropy_kernel<T>, of.peers, of.threads, 0,
                 static_cast<const T*>(logits.data), of.batch, of.classes, labels, losses,
                 static_cast<T*>(logits.gradient));
   });
 }
 
-void judge(Tape& tape, Precision precision, const Tensor& logits, const std::uint16_t* labels,
-           const Judged* judged, Totals* totals, Totals* const* results) {
+void judge(Tape& tape, const Tensor& logits, const std::uint16_t* labels, const Judged* judged,
+           Totals* totals, Totals* const* results) {
   const Launch of(logits);
-  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+  with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
     tape.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),
                 of.batch, of.classes, labels, judged, totals, results);
   });

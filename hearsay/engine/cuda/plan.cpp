@@ -142,8 +142,7 @@ class CudaPlan final : public Plan {
 
   /// Reads what was picked for all rows, off the training set of the first bank.
   void read_picked(const Minibatches& first) {
-    bank_of(first).train.read(context_.tape, context_.precision, slots_.data(), program_.images(),
-                              program_.labels());
+    bank_of(first).train.read(context_.tape, slots_.data(), program_.images(), program_.labels());
   }
 
   /// Records the evaluation of all models on the set, in batches. The result buffer is filled after
@@ -164,12 +163,11 @@ class CudaPlan final : public Plan {
       for (std::size_t k = 0; k < slots.size(); ++k) {  // a batch that is not full repeats its last
         slots[k].sample = static_cast<std::uint32_t>(begin + std::min(k % batch, count - 1));
       }
-      set.read(tape, context_.precision, tape.put(std::span<const Slot>(slots)), program_.images(),
-               program_.labels());
+      set.read(tape, tape.put(std::span<const Slot>(slots)), program_.images(), program_.labels());
       program_.logits(models, buffers);
       const Judged judged{.count = static_cast<std::uint32_t>(count), .first = begin == 0};
-      judge(tape, context_.precision, program_.logits(), program_.labels(), tape.put(judged),
-            totals_.data(), tape.put(results));
+      judge(tape, program_.logits(), program_.labels(), tape.put(judged), totals_.data(),
+            tape.put(results));
       tape.submit();
     }
     return {results, models.size()};

@@ -7,7 +7,6 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/engine/cuda/cross_entropy.h"
-#include "hearsay/engine/cuda/entry_bytes.h"
 #include "hearsay/engine/gradient_owners.h"
 
 namespace hearsay::engine::cuda {
@@ -31,7 +30,10 @@ Program::Program(const Network& network, std::size_t peers, std::size_t batch, U
       backward_packer_(context.precision) {
   assert(peers > 0 && batch > 0);
   for (const model::Operation& operation : network.operations()) {
-    tensors_.push_back({.shape = operation.shape, .peers = peers, .batch = batch});
+    tensors_.push_back({.shape = operation.shape,
+                        .peers = peers,
+                        .batch = batch,
+                        .type = storage_type(context.precision)});
     if (tensors_.back().size() > std::numeric_limits<std::int32_t>::max()) {
       throw InvalidArgument(fmt::format(
           "[batch] {} peers x {} samples are too many for the GPU at once: {} makes {} values, at "
@@ -39,12 +41,15 @@ Program::Program(const Network& network, std::size_t peers, std::size_t batch, U
           peers, batch, operation.name, tensors_.back().size()));
     }
   }
-  const auto allocate = [&](std::size_t size) {
-    return static_cast<void*>(
-        memory_.emplace_back(size * static_cast<std::size_t>(entry_bytes(context.precision)))
-            .data());
+  const auto allocate = [&](std::size_t bytes) {
+    return static_cast<void*>(memory_.emplace_back(bytes).data());
   };
-  tensors_.front().data = allocate(tensors_.front().size());
+  const auto allocate_values = [&](Tensor& tensor) {
+    tensor.data = allocate(tensor.bytes());
+    if (!is_quantized(tensor.type)) return;
+    tensor.scales = static_cast<float*>(allocate(peers * batch * sizeof(float)));
+  };
+  allocate_values(tensors_.front());
   const std::vector<Fused> steps = fuse(network);
   if (use == Use::kTraining) {
     const std::vector<model::Value> owners = gradient_owners(network, steps);
@@ -52,11 +57,11 @@ Program::Program(const Network& network, std::size_t peers, std::size_t batch, U
          k-- > 0;) {  // an owner is made after those it has memory for
       const model::Value made = steps[k].output, owner = owners[made];
       tensors_[made].gradient =
-          owner == made ? allocate(tensors_[made].size()) : tensors_[owner].gradient;
+          owner == made ? allocate(tensors_[made].bytes()) : tensors_[owner].gradient;
     }
   }
   for (const Fused& step : steps) {
-    tensors_[step.output].data = allocate(tensors_[step.output].size());
+    allocate_values(tensors_[step.output]);
     add_step(network, step);
   }
   logits_ = &tensors_.back();
@@ -110,7 +115,7 @@ void Program::gradient(std::span<const float* const> parameters, std::span<float
     tensor.gradient_sums = {};
     tensor.masked = false;
   }
-  cross_entropy(tape, context_.precision, *logits_, labels_.data(), tape.put(losses));
+  cross_entropy(tape, *logits_, labels_.data(), tape.put(losses));
   for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(tape, call);
 }
 
@@ -135,7 +140,7 @@ std::size_t Program::bytes_per_sample(const Network& network, Use use, Precision
     const bool has_gradient = use == Use::kTraining && owners[step.output] == step.output;
     entries += (has_gradient ? 2 : 1) * network.shape(step.output).size();
   }
-  return entries * static_cast<std::size_t>(entry_bytes(precision));
+  return entries * size_of(storage_type(precision));
 }
 
 }  // namespace hearsay::engine::cuda

@@ -5,7 +5,6 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv/conv_direction.h"
 #include "hearsay/engine/cuda/conv/image_map.h"
-#include "hearsay/engine/cuda/entry_bytes.h"
 #include "hearsay/engine/cuda/numbers.h"
 
 namespace hearsay::engine::cuda {
@@ -179,10 +178,11 @@ class Conv2dStep final : public Step {
   /// For the gradient of the weights, in boxes of 16 channels.
   void map_tiles() {
     const ConvGeometry& g = launch_.geometry;
-    const int entry = entry_bytes(site_.precision);
-    ImageBox box = patch_box(g, site_.x->peers, entry, 16 * entry, entry == 2);
+    const int entry = site_.x->entry_bytes();
+    const ElementType type = site_.x->type;
+    ImageBox box = patch_box(g, site_.x->peers, type, 16 * entry, entry == 2);
     x_map_ = make_image_map(
-        launch_.x, weights_.kernel->has_columns() ? row_box(g, site_.x->peers, entry) : box);
+        launch_.x, weights_.kernel->has_columns() ? row_box(g, site_.x->peers, type) : box);
     box.height = g.out_h;
     box.width = g.out_w;
     box.channels = g.out_c;
@@ -193,7 +193,7 @@ class Conv2dStep final : public Step {
 
   void mask(Tape& tape) const {
     const Tensor& y = *site_.y;
-    with_width(site_.precision, y.shape.channels,
+    with_width(site_.x->type, y.shape.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(mask_gradient<T, W>, blocks_for(y.size() / W, 256), 256, 0,
                              static_cast<const T*>(y.data), static_cast<T*>(y.gradient), y.size());

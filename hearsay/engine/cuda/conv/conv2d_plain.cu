@@ -152,7 +152,7 @@ class PlainConv2dStep final : public Step {
                .bias = conv.bias ? site.places.parameter[1] : kNowhere} {}
 
   void forward(Tape& tape, const Call& call) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(convolve<T>, blocks_for(sizes_.out.size, kThreads), kThreads, 0,
                   static_cast<const T*>(site_.x->data), call.parameters, sizes_,
                   static_cast<T*>(site_.y->data));
@@ -163,7 +163,7 @@ class PlainConv2dStep final : public Step {
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const std::size_t weights =
         std::size_t{sizes_.out.channels} * sizes_.group_in * sizes_.kernel * sizes_.kernel;
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const auto* y = static_cast<const T*>(site_.y->data);
       const auto* dy = static_cast<const T*>(site_.y->gradient);
       tape.launch(weight_gradient<T>, dim3(blocks_for(weights, kThreads), peers), kThreads, 0,

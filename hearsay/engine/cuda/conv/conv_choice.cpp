@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "hearsay/engine/cuda/entry_bytes.h"
-
 namespace hearsay::engine::cuda {
 
 namespace {
@@ -31,7 +29,7 @@ bool can_copy_in_bulk(const Site& site, const WeightKernel& kernel, const ConvGe
 /// g: by columns. Rows of images, and of patches, must be what the hardware can copy.
 bool can_have_columns(const Site& site, const WeightKernel& kernel, const ConvGeometry& g,
                       bool bias) {
-  const int entry = entry_bytes(site.precision);
+  const int entry = site.x->entry_bytes();
   return g.in_c + (bias ? 1 : 0) <= kernel.in &&
          g.in_w * channels_of_columns(g) * entry % 16 == 0 &&
          (g.tiles_x == 1 || g.tile_w * g.stride * channels_of_columns(g) * entry % 16 == 0) &&
@@ -42,7 +40,7 @@ bool can_have_columns(const Site& site, const WeightKernel& kernel, const ConvGe
 }  // namespace
 
 ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
-  const int entry = entry_bytes(site.precision);
+  const int entry = site.x->entry_bytes();
   ConvChoice best;
   double least = 0;
   for (const ConvKernel& kernel : conv_kernels(site.precision)) {
@@ -80,7 +78,7 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
 }
 
 WeightChoice choose_for_weights(const Site& site, ConvGeometry geometry, bool bias) {
-  const int entry = entry_bytes(site.precision);
+  const int entry = site.x->entry_bytes();
   WeightChoice best;
   double least = 0;
   const bool whole = geometry.in_c * entry % 16 == 0 && geometry.out_c * entry % 16 == 0;

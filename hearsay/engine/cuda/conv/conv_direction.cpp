@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "hearsay/engine/cuda/conv/image_map.h"
-#include "hearsay/engine/cuda/entry_bytes.h"
 
 namespace hearsay::engine::cuda {
 
@@ -16,7 +15,7 @@ ConvDirection::ConvDirection(const Site& site, const ConvGeometry& geometry,
   if (choice_.kernel == nullptr) return;
   const ConvGeometry& g = choice_.geometry;
   const ConvKernel& kernel = *choice_.kernel;
-  const int entry = entry_bytes(site.precision);
+  const int entry = site.x->entry_bytes();
   groups_ = divide_up(g.out_c, kernel.out);
   peer_bytes_ = static_cast<long>(groups_) * choice_.chunks * kernel.weight_bytes(g);
   packed_ = backend::cuda::Memory<char>(peers_ * static_cast<std::size_t>(peer_bytes_));
@@ -36,7 +35,7 @@ ConvDirection::ConvDirection(const Site& site, const ConvGeometry& geometry,
   const auto* function = reinterpret_cast<const void*>(kernel.bulk_3x3[backward]);
   const auto shared = static_cast<std::size_t>(choice_.shared_bytes);
   blocks_at_once_ = std::max(backend::cuda::blocks_at_once(function, kernel.threads, shared), 1);
-  map_ = make_image_map(input, patch_box(g, peers_, entry, kernel.bytes, true));
+  map_ = make_image_map(input, patch_box(g, peers_, site.x->type, kernel.bytes, true));
 }
 
 bool ConvDirection::can_sum_moments() const {

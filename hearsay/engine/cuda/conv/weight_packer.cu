@@ -1,6 +1,5 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv/weight_packer.h"
-#include "hearsay/engine/cuda/entry_bytes.h"
 
 #include <algorithm>
 #include <bit>
@@ -86,7 +85,7 @@ __global__ void __launch_bounds__(kThreads, 6)
 }  // namespace
 
 void WeightPacker::prepare() {
-  const int entry = entry_bytes(precision_);
+  const auto entry = static_cast<int>(size_of(storage_type(precision_)));
   std::vector<unsigned> job_of;
   for (PackedWeights& job : jobs_) {
     const int fitting = std::max(kTileFloats / (job.inputs_a_chunk * job.taps), 1);

@@ -16,7 +16,7 @@ class BatchNormStep final : public Step {
  public:
   explicit BatchNormStep(const Site& site)
       : site_(site), normals_(peers() * channels()), slopes_(peers() * channels()) {
-    with_width(site.precision, channels(),
+    with_width(site.x->type, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
                  partials_ = Memory<float2>(grid.partials());
@@ -30,7 +30,7 @@ class BatchNormStep final : public Step {
   }
 
   void forward(Tape& tape, const Call& call) override {
-    with_width(site_.precision, channels(),
+    with_width(site_.x->type, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
                  const auto* x = static_cast<const T*>(site_.x->data);
@@ -60,7 +60,7 @@ class BatchNormStep final : public Step {
 
   void backward(Tape& tape, const Call& call) override {
     with_width(
-        site_.precision, channels(),
+        site_.x->type, channels(),
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
           const auto* x = static_cast<const T*>(site_.x->data);
           const TileSums sums = site_.y->gradient_sums;

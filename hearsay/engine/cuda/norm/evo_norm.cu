@@ -213,7 +213,7 @@ class EvoNormStep final : public Step {
   void forward(Tape& tape, const Call& call) override {
     const std::size_t floats = sizes_.kappa > 0 ? std::size_t{sizes_.groups} * kRuns
                                                 : sizes_.sample.channels + sizes_.groups;
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(evo_norm<T>, samples(), kSampleThreads, floats * sizeof(float),
                   static_cast<const T*>(site_.x->data), call.parameters, sizes_, spreads_.data(),
                   extremes_.data(),
@@ -228,7 +228,7 @@ class EvoNormStep final : public Step {
     const bool to_residual = site_.residual && site_.residual->wants_gradient();
     const bool add = to_x && site_.x->adds();
     const bool add_residual = to_residual && site_.residual->adds();
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(evo_norm_backward<T>, samples(), kSampleThreads,
                   (3 * channels + sizes_.groups) * sizeof(float),
                   static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->gradient),

@@ -115,7 +115,7 @@ class GroupNormStep final : public Step {
         parts_(samples() * 2 * site.x->shape.channels) {}
 
   void forward(Tape& tape, const Call& call) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(group_norm<T>, samples(), kSampleThreads, floats(1, 1),
                   static_cast<const T*>(site_.x->data), call.parameters, sizes_, normals_.data(),
                   site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
@@ -128,7 +128,7 @@ class GroupNormStep final : public Step {
     const bool to_residual = site_.residual && site_.residual->wants_gradient();
     const bool add = to_x && site_.x->adds();
     const bool add_residual = to_residual && site_.residual->adds();
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(group_norm_backward<T>, samples(), kSampleThreads, floats(2, 2),
                   static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->data),
                   static_cast<const T*>(site_.y->gradient), call.parameters, sizes_, site_.relu,

@@ -117,14 +117,14 @@ class LayerNormStep final : public Step {
         normals_(samples()) {}
 
   void forward(Tape& tape, const Call& call) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(layer_norm<T>, samples(), kSampleThreads, 0, static_cast<const T*>(site_.x->data),
                   call.parameters, sizes_, normals_.data(), static_cast<T*>(site_.y->data));
     });
   }
 
   void backward(Tape& tape, const Call& call) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const auto* x = static_cast<const T*>(site_.x->data);
       const auto* dy = static_cast<const T*>(site_.y->gradient);
       const dim3 grid(blocks_for(sizes_.features, 128), static_cast<unsigned>(site_.x->peers));
