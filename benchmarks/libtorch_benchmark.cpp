@@ -9,7 +9,7 @@
 #include <torch/torch.h>
 
 #include "hearsay/core/random.h"
-#include "hearsay/engine/plan.h"
+#include "hearsay/engine/cpu/program.h"
 #include "hearsay/model/models.h"
 
 namespace {
@@ -105,14 +105,14 @@ void resnet20(benchmark::State& state) {
   std::vector<float> buffers(network.buffers().dim());
   network.initialize(1, x);
   network.initialize_buffers(buffers);
-  const auto plan = hearsay::engine::make_cpu_plan(network, kBatch);
+  hearsay::engine::cpu::Program program(network, kBatch);
   std::vector<std::uint16_t> classes(kBatch, 3);
-  const hearsay::Random random(1, hearsay::Purpose::kTest);
+  const hearsay::engine::StreamKey key{.seed = 1};
 
   std::vector<double> ours, reference;
   for (auto _ : state) {
-    std::copy_n(images.data_ptr<float>(), images.numel(), plan->images().data());
-    ours.push_back(seconds_of([&] { plan->gradient(x, buffers, classes, random, gradient); }));
+    std::copy_n(images.data_ptr<float>(), images.numel(), program.images().data());
+    ours.push_back(seconds_of([&] { program.gradient(x, buffers, classes, key, gradient); }));
     reference.push_back(seconds_of([&] {
       theirs->zero_grad();
       torch::nn::functional::cross_entropy(theirs(images), labels).backward();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -7,6 +8,8 @@
 #include <span>
 #include <string>
 #include <utility>
+
+#include "hearsay/core/element_type.h"
 
 namespace hearsay {
 class ThreadPool;
@@ -16,37 +19,51 @@ namespace hearsay::backend {
 
 class MassMeter;
 
-/// m rows of d floats, one row a peer, contiguous, on the device of the Kernels that allocated
-/// them. Only kernels touch the floats (on the CPU, tests and closed-form objectives may too).
-template <class Float>
+/// m rows of d elements, one row per peer, contiguous, on the device of the Kernels that allocated
+/// them. Only kernels touch the elements (on the CPU, tests and closed-form objectives may too).
+template <class Element>
 struct BasicBlock {
-  Float* data = nullptr;
+  Element* data = nullptr;
   std::size_t rows = 0;
   std::size_t dim = 0;
 
-  std::span<Float> row(std::size_t i) const { return {data + i * dim, dim}; }
+  std::span<Element> row(std::size_t i) const { return {data + i * dim, dim}; }
   std::size_t size() const { return rows * dim; }
-  operator BasicBlock<const Float>() const { return {data, rows, dim}; }
+  operator BasicBlock<const Element>() const { return {data, rows, dim}; }
 };
 using Block = BasicBlock<float>;
 using ConstBlock = BasicBlock<const float>;
 
-/// Owned device memory for a Block. Moves, does not copy.
+/// Owned device memory for a block of elements of one type. Moves, does not copy.
+///
+/// Models, gradients and algorithm state are f32: such an array is a Block wherever one is wanted.
 class Array {
  public:
-  Array() = default;
-  Array(float* data, std::size_t rows, std::size_t dim, std::function<void(float*)> release)
-      : memory_(data, std::move(release)), block_{data, rows, dim} {}
+  using Memory = std::unique_ptr<void, std::function<void(void*)>>;
 
-  operator Block() const { return block_; }
-  operator ConstBlock() const { return block_; }
-  const Block& block() const { return block_; }
-  std::span<float> row(std::size_t i) const { return block_.row(i); }
-  bool empty() const { return block_.data == nullptr; }
+  Array() = default;
+  Array(Memory memory, std::size_t rows, std::size_t dim, ElementType type)
+      : memory_(std::move(memory)), rows_(rows), dim_(dim), type_(type) {}
+
+  ElementType type() const { return type_; }
+  bool empty() const { return memory_ == nullptr; }
+
+  /// The array as what it is: T must be its type.
+  template <class T>
+  BasicBlock<T> as() const {
+    assert(type_ == kElementTypeOf<T>);
+    return {static_cast<T*>(memory_.get()), rows_, dim_};
+  }
+
+  operator Block() const { return as<float>(); }
+  operator ConstBlock() const { return as<float>(); }
+  Block block() const { return as<float>(); }
+  std::span<float> row(std::size_t i) const { return block().row(i); }
 
  private:
-  std::unique_ptr<float, std::function<void(float*)>> memory_;
-  Block block_;
+  Memory memory_;
+  std::size_t rows_ = 0, dim_ = 0;
+  ElementType type_ = ElementType::kF32;
 };
 
 /// A vector of d floats as a receiver sees it: all of them, or the non-zero ones.
@@ -88,8 +105,10 @@ class Kernels {
   /// Whether the host may touch the floats of blocks.
   virtual bool on_host() const { return true; }
 
-  /// A block of zeros.
-  virtual Array allocate(std::size_t rows, std::size_t dim) = 0;
+  /// An array of zeros.
+  Array allocate(std::size_t rows, std::size_t dim, ElementType type = ElementType::kF32) {
+    return {allocate_bytes(rows * dim * size_of(type)), rows, dim, type};
+  }
 
   /// Host memory for `floats` floats that `download` and `upload` copy from and to at full speed:
   /// page-locked where the device is a GPU. Allocating it is slow, so allocate once and reuse it.
@@ -120,9 +139,18 @@ class Kernels {
   /// How many rounds the host may be ahead before it should `synchronize`: 1 where it never is.
   virtual std::size_t lag() const { return 1; }
 
-  /// Copies between a row and host memory.
-  virtual void download(ConstBlock from, std::size_t row, std::span<float> to) = 0;
-  virtual void upload(std::span<const float> from, Block to, std::size_t row) = 0;
+  /// Copies between a row, or its beginning, and host memory; of models, or of indices.
+  void download(ConstBlock from, std::size_t row, std::span<float> to) {
+    download_row(from, row, to);
+  }
+  void download(BasicBlock<const std::uint32_t> from, std::size_t row,
+                std::span<std::uint32_t> to) {
+    download_row(from, row, to);
+  }
+  void upload(std::span<const float> from, Block to, std::size_t row) { upload_row(from, to, row); }
+  void upload(std::span<const std::uint32_t> from, BasicBlock<std::uint32_t> to, std::size_t row) {
+    upload_row(from, to, row);
+  }
 
   virtual void fill(float value, Block y) = 0;                      ///< y = value
   virtual void copy(ConstBlock x, Block y) = 0;                     ///< y = x
@@ -185,6 +213,11 @@ class Kernels {
   virtual void squared_norms(ConstBlock x, std::span<double> out) = 0;
 
  protected:
+  /// Memory of the device, all bytes zero, which frees itself.
+  virtual Array::Memory allocate_bytes(std::size_t bytes) = 0;
+  virtual void copy_to_host(const void* from, void* to, std::size_t bytes) = 0;
+  virtual void copy_to_device(const void* from, void* to, std::size_t bytes) = 0;
+
   static constexpr std::size_t kFigureBytes = 8;
   virtual void* figures(std::size_t count) = 0;
   virtual void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
@@ -192,6 +225,17 @@ class Kernels {
                                     Block x, Block low) = 0;
 
  private:
+  template <class T>
+  void download_row(BasicBlock<const T> from, std::size_t row, std::span<T> to) {
+    assert(to.size() <= from.dim);
+    copy_to_host(from.row(row).data(), to.data(), to.size_bytes());
+  }
+  template <class T>
+  void upload_row(std::span<const T> from, BasicBlock<T> to, std::size_t row) {
+    assert(from.size() <= to.dim);
+    copy_to_device(from.data(), to.row(row).data(), from.size_bytes());
+  }
+
   MassMeter* meter_ = nullptr;
 };
 

@@ -9,11 +9,10 @@
 #include "hearsay/data/share.h"
 #include "hearsay/data/validation.h"
 #include "hearsay/engine/batches.h"
-#include "hearsay/engine/classifier.h"
-#include "hearsay/engine/consensus.h"
-#include "hearsay/engine/cuda/classifier.h"
-#include "hearsay/engine/least_squares.h"
-#include "hearsay/engine/logistic.h"
+#include "hearsay/engine/closed_form/consensus.h"
+#include "hearsay/engine/closed_form/least_squares.h"
+#include "hearsay/engine/closed_form/logistic.h"
+#include "hearsay/engine/network_objective.h"
 #include "hearsay/engine/on_host.h"
 #include "hearsay/model/models.h"
 
@@ -62,13 +61,8 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
   }
   data::Share share = data::take_share(std::move(dataset), std::move(parts), context.first,
                                        context.rows, std::move(statistics));
-  if (context.kernels.device() == "cuda") {
-    return cuda::make_cuda_classifier(std::move(share), std::move(network), std::move(augmentation),
-                                      context);
-  }
-  return on_host(
-      make_classifier(std::move(share), std::move(network), std::move(augmentation), context),
-      context);
+  return make_network_objective(std::move(share), std::move(network), std::move(augmentation),
+                                context);
 }
 
 }  // namespace hearsay::engine

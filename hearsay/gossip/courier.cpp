@@ -1,7 +1,6 @@
 #include "hearsay/gossip/courier.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <iterator>
 #include <tuple>
@@ -228,24 +227,17 @@ void Courier::fill(Slot& slot, bool raw, const Arrival& arrival, std::uint32_t s
 backend::VectorView Courier::view(Slot& slot) {
   const compress::Decoded& decoded = slot.decoded;
   if (parts_.kernels.on_host()) return decoded.view();
-  const std::size_t rows = decoded.sparse ? 2 : 1;  // indices as they are, in a row of floats
-  const std::size_t size = decoded.sparse ? decoded.value.size() : decoded.dense.size();
-  backend::Array& copy = slot.on_device;
-  if (copy.block().rows != rows || copy.block().dim != size) {
-    copy = parts_.kernels.allocate(rows, size);
-  }
-  if (!decoded.sparse) {
-    parts_.kernels.upload(decoded.dense, copy, 0);
-    return {copy.row(0).data()};
-  }
-  std::vector<float> index(size);
-  std::ranges::transform(decoded.index, index.begin(),
-                         [](std::uint32_t i) { return std::bit_cast<float>(i); });
-  parts_.kernels.upload(index, copy, 0);
-  parts_.kernels.upload(decoded.value, copy, 1);
-  return {nullptr,
-          {reinterpret_cast<const std::uint32_t*>(copy.row(0).data()), size},
-          {copy.row(1).data(), size}};
+  // A device copy of at least that length: it is kept for the next message of this sender.
+  const auto copy = [&]<class T>(const std::vector<T>& from, backend::Array& to) {
+    if (to.empty() || to.as<T>().dim < from.size()) {
+      to = parts_.kernels.allocate(1, from.size(), kElementTypeOf<T>);
+    }
+    parts_.kernels.upload(from, to.as<T>(), 0);
+    return std::span<const T>(to.as<T>().data, from.size());
+  };
+  if (!decoded.sparse) return {copy(decoded.dense, slot.values).data()};
+  const auto index = copy(decoded.index, slot.index);
+  return {nullptr, index, copy(decoded.value, slot.values)};
 }
 
 void Courier::release() {

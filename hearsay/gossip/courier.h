@@ -61,7 +61,7 @@ class Courier {
   /// What came of one sender, as one of its vectors.
   struct Slot {
     compress::Decoded decoded;
-    backend::Array on_device;  ///< a copy, where the host's memory is not the device's
+    backend::Array values, index;  ///< copies, where the host's memory is not the device's
   };
   /// Bodies that receivers may still be reading.
   struct InFlight {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hearsay/backend/cuda/devices.h"
@@ -20,30 +20,17 @@ inline std::unique_ptr<Kernels> kernels_if_any(const std::string& device, Thread
   return make_kernels(device, pool);
 }
 
-/// Words on the device, stored as the bits of floats.
-inline Array upload_words(Kernels& kernels, const std::vector<std::uint32_t>& words) {
-  std::vector<float> bits(words.size());
-  if (!words.empty()) std::memcpy(bits.data(), words.data(), sizeof(float) * words.size());
-  Array array = kernels.allocate(1, words.size());
-  kernels.upload(bits, array, 0);
+/// Indices on the device.
+inline Array upload_indices(Kernels& kernels, const std::vector<std::uint32_t>& indices) {
+  Array array = kernels.allocate(1, indices.size(), ElementType::kU32);
+  kernels.upload(indices, array.as<std::uint32_t>(), 0);
   return array;
 }
 
-inline std::span<const std::uint32_t> words_of(const Array& array) {
-  return {reinterpret_cast<const std::uint32_t*>(array.block().data), array.block().dim};
-}
-
-inline std::vector<float> download(Kernels& kernels, std::span<const float> from) {
-  std::vector<float> to(from.size());
+template <class T>
+std::vector<std::remove_const_t<T>> download(Kernels& kernels, std::span<T> from) {
+  std::vector<std::remove_const_t<T>> to(from.size());
   kernels.download({from.data(), 1, from.size()}, 0, to);
-  return to;
-}
-
-inline std::vector<std::uint32_t> download(Kernels& kernels, std::span<const std::uint32_t> from) {
-  const std::vector<float> bits =
-      download(kernels, std::span(reinterpret_cast<const float*>(from.data()), from.size()));
-  std::vector<std::uint32_t> to(from.size());
-  if (!to.empty()) std::memcpy(to.data(), bits.data(), sizeof(float) * to.size());
   return to;
 }
 

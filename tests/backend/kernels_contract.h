@@ -88,6 +88,21 @@ TEST_P(KernelTest, AllocateGivesZeros) {
   expect_each(block, [](std::size_t, std::size_t) { return 0.0; });
 }
 
+TEST_P(KernelTest, CopiesIndicesAsTheyAre) {
+  std::vector<std::uint32_t> indices(dim());
+  for (std::size_t k = 0; k < dim(); ++k) {  // many of them no number, as floats
+    indices[k] = static_cast<std::uint32_t>(~std::uint64_t{0} - 0x10007 * k);
+  }
+  const Array array = upload_indices(*kernels_, indices);
+  EXPECT_EQ(array.type(), ElementType::kU32);
+  EXPECT_EQ(download(*kernels_, array.as<std::uint32_t>().row(0)), indices);
+  const std::vector<std::uint32_t> first(indices.begin(), indices.begin() + dim() / 2);
+  const Array longer = kernels_->allocate(1, dim(), ElementType::kU32);
+  kernels_->upload(first, longer.as<std::uint32_t>(), 0);
+  const auto found = download(*kernels_, longer.as<std::uint32_t>().row(0));
+  for (std::size_t k = 0; k < dim(); ++k) EXPECT_EQ(found[k], k < first.size() ? first[k] : 0u);
+}
+
 TEST_P(KernelTest, ElementwiseFormulas) {
   const Array x = random_block(1);
   const auto xs = values(x);
@@ -179,9 +194,9 @@ TEST_P(KernelTest, SumsInDouble) {
   std::vector<VectorView> views;
   for (std::size_t i = 0; i < rows(); ++i) views.push_back({x.row(i).data()});
   // A sparse vector counts by its entries alone.
-  const Array index = upload_words(*kernels_, {0, 2}), value = upload_words(*kernels_, {0, 0});
+  const Array index = upload_indices(*kernels_, {0, 2}), value = kernels_->allocate(1, 2);
   kernels_->fill(-3.0f, value);
-  if (dim() > 2) views.push_back({nullptr, words_of(index), value.row(0)});
+  if (dim() > 2) views.push_back({nullptr, index.as<std::uint32_t>().row(0), value.row(0)});
   double expected = dim() > 2 ? 6 : 0;
   for (const float v : xs) expected += std::abs(static_cast<double>(v));
   EXPECT_NEAR(kernels_->magnitude(views, dim()), expected, 1e-10 * (1 + expected));
@@ -368,8 +383,8 @@ TEST_P(KernelTest, SparseMixingEqualsDenseMixing) {
       return memory.back().row(0);
     };
     dense_views.push_back({upload(dense).data()});
-    memory.push_back(upload_words(*kernels_, index));
-    const auto places = words_of(memory.back());
+    memory.push_back(upload_indices(*kernels_, index));
+    const auto places = memory.back().as<std::uint32_t>().row(0);
     sparse_views.push_back({nullptr, places, upload(value)});
   }
   const Neighbourhood near(rows());

@@ -57,7 +57,7 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
   Gpu gpu("fp32");
   model::Network net({dataset.channels, dataset.height, dataset.width});
   net.add("linear", model::Linear{.out = 4}, {net.add("flatten", model::Flatten{}, {0})});
-  const cuda::Plan plan(net, kRows, test.batch, cuda::Plan::Use::kForward, gpu.context());
+  const cuda::Program program(net, kRows, test.batch, cuda::Program::Use::kForward, gpu.context());
   const cuda::ImageReader images(dataset, dataset.train);
   cuda::BatchReader reader({parts[kFirst], parts[kFirst + 1]}, test.batch, dataset,
                            augmentation->recipe());
@@ -65,14 +65,13 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
   Batches batches(kSeed, kFirst, kRows, test.samples, test.batch);
 
   for (const std::uint32_t round : {0u, 1u, 2u, 7u, 3u, 100'000u, 100'001u}) {
-    std::vector<cuda::StreamKey> keys;
+    std::vector<StreamKey> keys;
     for (std::uint32_t i = 0; i < kRows; ++i) keys.push_back({kSeed, kFirst + i, round});
     reader.pick(gpu.context().tape, keys, slots.data());
-    images.read(gpu.context().tape, backend::Precision::kFp32, slots.data(), plan.images(),
-                plan.labels());
-    const std::vector<float> found = gpu.read(plan.images());
+    images.read(gpu.context().tape, slots.data(), program.images(), program.labels());
+    const std::vector<float> found = gpu.read(program.images());
     std::vector<std::uint16_t> labels(kRows * test.batch);
-    gpu.copy(labels.data(), plan.labels(), labels.size() * sizeof labels[0]);
+    gpu.copy(labels.data(), program.labels(), labels.size() * sizeof labels[0]);
 
     std::vector<std::uint32_t> places(test.batch);
     std::vector<float> expected(dataset.features());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 
@@ -9,7 +10,7 @@
 namespace hearsay::engine {
 
 /// The CPU's kernels behind memory that the host must not touch: blocks have addresses where
-/// nothing is mapped, and only copies and kernels know where their floats are.
+/// nothing is mapped, and only copies and kernels know where their elements are.
 class FarKernels : public backend::Kernels {
  public:
   /// `far` = 0 leaves the memory where it is, for kernels that differ in something else.
@@ -20,18 +21,8 @@ class FarKernels : public backend::Kernels {
   std::string isa() const override { return near_->isa(); }
   bool on_host() const override { return far_ == 0; }
 
-  backend::Array allocate(std::size_t rows, std::size_t dim) override {
-    auto array = std::make_shared<backend::Array>(near_->allocate(rows, dim));
-    return {moved(array->block().data, far_), rows, dim, [array](float*) {}};
-  }
   backend::Array allocate_host(std::size_t floats) override { return near_->allocate_host(floats); }
   void synchronize() override { near_->synchronize(); }
-  void download(backend::ConstBlock from, std::size_t row, std::span<float> to) override {
-    near_->download(near(from), row, to);
-  }
-  void upload(std::span<const float> from, backend::Block to, std::size_t row) override {
-    near_->upload(from, near(to), row);
-  }
 
   void fill(float value, backend::Block y) override { near_->fill(value, near(y)); }
   void copy(backend::ConstBlock x, backend::Block y) override { near_->copy(near(x), near(y)); }
@@ -67,6 +58,16 @@ class FarKernels : public backend::Kernels {
   }
 
  protected:
+  backend::Array::Memory allocate_bytes(std::size_t bytes) override {
+    auto bytes_near = std::make_shared<backend::Array>(near_->allocate(1, bytes, ElementType::kU8));
+    return {moved(bytes_near->as<std::uint8_t>().data, far_), [bytes_near](void*) {}};
+  }
+  void copy_to_host(const void* from, void* to, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, moved(static_cast<const char*>(from), -far_), bytes);
+  }
+  void copy_to_device(const void* from, void* to, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(moved(static_cast<char*>(to), -far_), from, bytes);
+  }
   void* figures(std::size_t count) override { return near_->results<double>(count).data(); }
   void mix_rows(const backend::Mixing& mixing, std::span<const backend::VectorView> q,
                 backend::Block x) override {

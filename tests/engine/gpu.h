@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_plan.h"
+#include "engine/run_program.h"
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/devices.h"
 #include "hearsay/core/thread_pool.h"
-#include "hearsay/engine/cuda/plan.h"
+#include "hearsay/engine/cuda/program.h"
 
 namespace hearsay::engine {
 
@@ -89,16 +89,16 @@ class Gpu {
   bool half_;
 };
 
-/// What a plan makes of the examples of its peers, one each. Peer i drops what Random(3, kDropout,
-/// i, 2) says, also when it is alone and `first` is i. Results are poisoned before.
-class GpuPlan {
+/// What a program makes of the examples of its peers, one each. Peer i drops what Random(3,
+/// kDropout, i, 2) says, also when it is alone and `first` is i. Results are poisoned before.
+class GpuProgram {
  public:
-  GpuPlan(const model::Network& net, std::vector<Example> examples, const std::string& precision,
-          std::uint32_t first = 0)
+  GpuProgram(const model::Network& net, std::vector<Example> examples, const std::string& precision,
+             std::uint32_t first = 0)
       : net_(net),
         gpu_(precision),
-        plan_(net, examples.size(), examples.front().samples.labels.size(),
-              cuda::Plan::Use::kTraining, gpu_.context()),
+        program_(net, examples.size(), examples.front().samples.labels.size(),
+                 cuda::Program::Use::kTraining, gpu_.context()),
         first_(first),
         parameters_(gpu_.kernels().allocate(peers(), net.layout().dim())),
         gradient_(gpu_.kernels().allocate(peers(), net.layout().dim())),
@@ -119,23 +119,23 @@ class GpuPlan {
       const std::vector<float> buffers = to_floats(examples[i].buffers);
       if (!buffers.empty()) gpu_.kernels().upload(buffers, buffers_, i);
     }
-    gpu_.write(plan_.images(), images);
-    gpu_.copy(plan_.labels(), labels.data(), labels.size() * sizeof labels[0]);
+    gpu_.write(program_.images(), images);
+    gpu_.copy(program_.labels(), labels.data(), labels.size() * sizeof labels[0]);
   }
 
-  std::vector<PlanOutcome> gradient() {
+  std::vector<ProgramOutcome> gradient() {
     gpu_.kernels().fill(std::numeric_limits<float>::quiet_NaN(), gradient_);
     const auto losses = gpu_.kernels().results<double>(peers());
-    std::vector<cuda::StreamKey> keys;
+    std::vector<StreamKey> keys;
     std::vector<double*> targets;
     for (std::size_t i = 0; i < peers(); ++i) {
       keys.push_back({3, first_ + static_cast<std::uint32_t>(i), 2});
       targets.push_back(&losses[i]);
     }
-    plan_.gradient(rows<const float>(parameters_), rows<float>(buffers_), keys,
-                   rows<float>(gradient_), targets);
+    program_.gradient(rows<const float>(parameters_), rows<float>(buffers_), keys,
+                      rows<float>(gradient_), targets);
     gpu_.kernels().synchronize();
-    std::vector<PlanOutcome> outcomes(peers());
+    std::vector<ProgramOutcome> outcomes(peers());
     for (std::size_t i = 0; i < peers(); ++i) outcomes[i].loss = losses[i];
     for (std::size_t i = 0; i < peers(); ++i) {
       outcomes[i].gradient.resize(net_.layout().dim());
@@ -147,12 +147,12 @@ class GpuPlan {
 
   /// Of all peers, one after the other.
   std::vector<float> logits() {
-    plan_.logits(rows<const float>(parameters_), rows<const float>(buffers_));
-    return gpu_.read(plan_.logits());
+    program_.logits(rows<const float>(parameters_), rows<const float>(buffers_));
+    return gpu_.read(program_.logits());
   }
 
   void observe(double momentum) {
-    plan_.observe(rows<const float>(parameters_), rows<float>(buffers_), momentum);
+    program_.observe(rows<const float>(parameters_), rows<float>(buffers_), momentum);
   }
 
   std::vector<float> buffers(std::size_t i) {
@@ -162,7 +162,7 @@ class GpuPlan {
   }
 
  private:
-  std::size_t peers() const { return plan_.peers(); }
+  std::size_t peers() const { return program_.peers(); }
   template <class Float>
   std::vector<Float*> rows(const backend::Array& array) const {
     std::vector<Float*> addresses;
@@ -172,7 +172,7 @@ class GpuPlan {
 
   const model::Network& net_;
   Gpu gpu_;
-  cuda::Plan plan_;
+  cuda::Program program_;
   std::uint32_t first_;
   backend::Array parameters_, gradient_, buffers_;
 };
@@ -212,7 +212,7 @@ inline double tolerance_of(const std::string& precision) {
 
 /// Checks a peer's outcome in training against the reference, tensor by tensor.
 inline void expect_reference(const model::Network& net, const Example& example,
-                             const Random& random, const PlanOutcome& found, double tolerance) {
+                             const Random& random, const ProgramOutcome& found, double tolerance) {
   Doubles buffers = example.buffers;
   const model::Outcome reference = model::reference_gradient(
       net, example.parameters, buffers, example.samples, model::dropped_by(net, random));
@@ -243,11 +243,11 @@ inline void expect_reference(const model::Network& net, const Example& example,
 inline void expect_gradients(const model::Network& net, std::size_t batch,
                              const std::string& precision) {
   const auto examples = gpu_examples(net, 2, batch, precision);
-  const auto together = GpuPlan(net, examples, precision).gradient();
+  const auto together = GpuProgram(net, examples, precision).gradient();
   for (std::uint32_t i = 0; i < 2; ++i) {
     SCOPED_TRACE("peer " + std::to_string(i));
-    expect_reference(net, examples[i], GpuPlan::stream(i), together[i], tolerance_of(precision));
-    EXPECT_EQ(GpuPlan(net, {examples[i]}, precision, i).gradient().front(), together[i]);
+    expect_reference(net, examples[i], GpuProgram::stream(i), together[i], tolerance_of(precision));
+    EXPECT_EQ(GpuProgram(net, {examples[i]}, precision, i).gradient().front(), together[i]);
   }
 }
 

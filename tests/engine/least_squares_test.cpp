@@ -1,4 +1,4 @@
-#include "hearsay/engine/least_squares.h"
+#include "hearsay/engine/closed_form/least_squares.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hearsay/engine/logistic.h"
+#include "hearsay/engine/closed_form/logistic.h"
 
 #include <gtest/gtest.h>
 

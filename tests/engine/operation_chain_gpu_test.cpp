@@ -24,19 +24,19 @@ TEST_P(GpuChain, ComputesWhatTheReferenceDoes) {
   const double tolerance = tolerance_of(precision);
   const model::Network net = model::chain_network(chain);
   const auto examples = gpu_examples(net, kPeers, kBatch, precision);
-  GpuPlan plan(net, examples, precision);
-  const std::vector<float> logits = plan.logits();
-  const auto outcomes = plan.gradient();
+  GpuProgram program(net, examples, precision);
+  const std::vector<float> logits = program.logits();
+  const auto outcomes = program.gradient();
   const std::size_t size = kBatch * net.classes();
   for (std::uint32_t i = 0; i < kPeers; ++i) {
     SCOPED_TRACE("peer " + std::to_string(i));
     if (precision == "fp32") {
-      expect_reference(net, examples[i], GpuPlan::stream(i), outcomes[i], tolerance);
+      expect_reference(net, examples[i], GpuProgram::stream(i), outcomes[i], tolerance);
     } else {
       Doubles buffers = examples[i].buffers;
       const model::Outcome reference =
           model::reference_gradient(net, examples[i].parameters, buffers, examples[i].samples,
-                                    model::dropped_by(net, GpuPlan::stream(i)));
+                                    model::dropped_by(net, GpuProgram::stream(i)));
       EXPECT_NEAR(outcomes[i].loss, reference.loss, tolerance * reference.loss);
       EXPECT_LE(distance(outcomes[i].gradient, reference.gradient),
                 allowed_in_all(precision) * norm(reference.gradient));
@@ -47,8 +47,8 @@ TEST_P(GpuChain, ComputesWhatTheReferenceDoes) {
     EXPECT_LE(distance(std::span(logits).subspan(i * size, size), expected),
               tolerance * norm(expected));
   }
-  plan.place(examples);
-  EXPECT_EQ(plan.gradient(), outcomes) << "the same again";
+  program.place(examples);
+  EXPECT_EQ(program.gradient(), outcomes) << "the same again";
 }
 
 INSTANTIATE_TEST_SUITE_P(Chains, GpuChain,
@@ -66,14 +66,15 @@ TEST_F(GpuNetwork, MayNotMakeWhatNobodyReads) {
   net.add("unused", model::Relu{}, {x});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
   Gpu gpu("fp32");
-  EXPECT_THROW(cuda::Plan(net, 1, 2, cuda::Plan::Use::kTraining, gpu.context()), InvalidArgument);
+  EXPECT_THROW(cuda::Program(net, 1, 2, cuda::Program::Use::kTraining, gpu.context()),
+               InvalidArgument);
 }
 
 TEST_F(GpuNetwork, MayNotBeTooLargeToCount) {
   model::Network net({3, 32, 32});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {0})});
   Gpu gpu("fp32");
-  EXPECT_THROW(cuda::Plan(net, 1000, 1000, cuda::Plan::Use::kTraining, gpu.context()),
+  EXPECT_THROW(cuda::Program(net, 1000, 1000, cuda::Program::Use::kTraining, gpu.context()),
                InvalidArgument);
 }
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/chains.h"
-#include "engine/run_plan.h"
+#include "engine/run_program.h"
 #include "hearsay/core/error.h"
-#include "hearsay/engine/plan.h"
+#include "hearsay/engine/cpu/program.h"
 
 namespace hearsay::model {
 namespace {
@@ -13,15 +13,15 @@ class PlannedChain : public ::testing::TestWithParam<Chain> {
   static constexpr std::size_t kBatch = 3;
   const Network net_ = chain_network(GetParam());
   const Example example_ = make_example(net_, kBatch, 1);
-  const Random random_{5, Purpose::kDropout};
+  const engine::StreamKey key_{.seed = 5};
 };
 
 TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
-  const auto plan = engine::make_cpu_plan(net_, kBatch);
-  const engine::PlanOutcome planned = engine::run_gradient(*plan, example_, random_);
+  engine::cpu::Program program(net_, kBatch);
+  const engine::ProgramOutcome planned = engine::run_gradient(program, example_, key_);
   Doubles buffers = example_.buffers;
   const Outcome reference = reference_gradient(net_, example_.parameters, buffers, example_.samples,
-                                               dropped_by(net_, random_));
+                                               dropped_by(net_, key_.stream(Purpose::kDropout)));
   // As in operation_test.cpp, over up to five layers.
   constexpr double kTolerance = 1e-5;
   EXPECT_NEAR(planned.loss, reference.loss, kTolerance * reference.loss);
@@ -35,10 +35,10 @@ TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
 
   const Doubles logits =
       reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
-  EXPECT_LE(engine::distance(engine::run_logits(*plan, net_.classes(), example_), logits),
+  EXPECT_LE(engine::distance(engine::run_logits(program, net_.classes(), example_), logits),
             kTolerance * engine::norm(logits));
 
-  EXPECT_EQ(engine::run_gradient(*plan, example_, random_), planned);
+  EXPECT_EQ(engine::run_gradient(program, example_, key_), planned);
 }
 
 INSTANTIATE_TEST_SUITE_P(Chains, PlannedChain, ::testing::ValuesIn(chains()),
@@ -50,7 +50,7 @@ TEST(PlannedNetwork, MayNotMakeWhatNobodyReads) {
   net.add("unused", Relu{}, {x});
   net.add("linear", Linear{.out = 3}, {net.add("flatten", Flatten{}, {x})});
   try {
-    engine::make_cpu_plan(net, 2);
+    engine::cpu::Program(net, 2);
     FAIL() << "accepted";
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(), "[model] nothing reads what unused makes; leave it out");

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kPeers = 3;
 
-/// Every operation of a plan for several peers computes, for each with its own parameters, what the
-/// reference does in double precision.
+/// Every operation of a program for several peers computes, for each with its own parameters, what
+/// the reference does in double precision.
 class GpuOperation : public GpuTest,
                      public ::testing::WithParamInterface<
                          std::tuple<model::OperationCase, std::size_t, std::string>> {
@@ -23,15 +23,15 @@ class GpuOperation : public GpuTest,
 };
 
 TEST_P(GpuOperation, HasTheGradientOfTheReference) {
-  const auto outcomes = GpuPlan(net_, examples_, precision_).gradient();
+  const auto outcomes = GpuProgram(net_, examples_, precision_).gradient();
   for (std::uint32_t i = 0; i < kPeers; ++i) {
     SCOPED_TRACE("peer " + std::to_string(i));
-    expect_reference(net_, examples_[i], GpuPlan::stream(i), outcomes[i], tolerance_);
+    expect_reference(net_, examples_[i], GpuProgram::stream(i), outcomes[i], tolerance_);
   }
 }
 
 TEST_P(GpuOperation, HasTheLogitsOfTheReferenceInEvaluation) {
-  const std::vector<float> logits = GpuPlan(net_, examples_, precision_).logits();
+  const std::vector<float> logits = GpuProgram(net_, examples_, precision_).logits();
   // Of all peers together: a single sample's few logits can be near zero by chance.
   Doubles expected;
   for (std::size_t i = 0; i < kPeers; ++i) {
@@ -49,16 +49,16 @@ TEST_P(GpuOperation, ForgetsWhatItComputedBefore) {
     std::ranges::fill(example.parameters, std::numeric_limits<double>::quiet_NaN());
     std::ranges::fill(example.samples.images, 1e30);
   }
-  GpuPlan used(net_, poison, precision_);
+  GpuProgram used(net_, poison, precision_);
   used.gradient();
   used.place(examples_);
-  EXPECT_EQ(used.gradient(), GpuPlan(net_, examples_, precision_).gradient());
+  EXPECT_EQ(used.gradient(), GpuProgram(net_, examples_, precision_).gradient());
 }
 
 TEST_P(GpuOperation, GivesAPeerTheSameAloneAndAmongOthers) {
-  const auto together = GpuPlan(net_, examples_, precision_).gradient();
+  const auto together = GpuProgram(net_, examples_, precision_).gradient();
   for (std::uint32_t i = 0; i < kPeers; ++i) {
-    EXPECT_EQ(GpuPlan(net_, {examples_[i]}, precision_, i).gradient().front(), together[i])
+    EXPECT_EQ(GpuProgram(net_, {examples_[i]}, precision_, i).gradient().front(), together[i])
         << "peer " << i;
   }
 }
@@ -79,9 +79,10 @@ class GpuBatchNorm : public GpuTest,
   void expect_gradient(const model::Network& net) {
     const std::string& precision = std::get<1>(GetParam());
     const auto examples = gpu_examples(net, 2, 5, precision);
-    const auto outcomes = GpuPlan(net, examples, precision).gradient();
+    const auto outcomes = GpuProgram(net, examples, precision).gradient();
     for (std::uint32_t i = 0; i < 2; ++i) {
-      expect_reference(net, examples[i], GpuPlan::stream(i), outcomes[i], tolerance_of(precision));
+      expect_reference(net, examples[i], GpuProgram::stream(i), outcomes[i],
+                       tolerance_of(precision));
     }
   }
 };
@@ -146,10 +147,10 @@ TEST_P(GpuFarMoments, KeepTheVariance) {
     }
     expected.push_back(observed());
   }
-  GpuPlan plan(net, examples, GetParam());
-  plan.observe(1);
+  GpuProgram program(net, examples, GetParam());
+  program.observe(1);
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    const std::vector<float> found = plan.buffers(i);
+    const std::vector<float> found = program.buffers(i);
     for (std::size_t c = 0; c < 2 * kChannels; ++c) {
       // Floats near 300 deviations stand 1e-5 of a deviation or more apart.
       const double allowed = c < kChannels ? 1e-6 : 1e-4;
@@ -165,14 +166,14 @@ INSTANTIATE_TEST_SUITE_P(Precisions, GpuFarMoments, ::testing::Values("fp32", "t
 TEST_F(GpuStatistics, AreObservedWithTheMomentumAskedFor) {
   const model::Network net = model::lens_network({"", {17, 4, 3}, model::BatchNorm{}});
   const auto examples = gpu_examples(net, 2, 3, "fp32");
-  GpuPlan plan(net, examples, "fp32");
+  GpuProgram program(net, examples, "fp32");
   std::vector<Doubles> expected{examples[0].buffers, examples[1].buffers};
   for (const double momentum : {1.0, 0.5, 0.01}) {
-    plan.observe(momentum);
+    program.observe(momentum);
     for (std::size_t i = 0; i < 2; ++i) {
       model::reference_observe(net, examples[i].parameters, expected[i], examples[i].samples.images,
                                momentum);
-      EXPECT_LE(distance(plan.buffers(i), expected[i]), 1e-5 * norm(expected[i])) << momentum;
+      EXPECT_LE(distance(program.buffers(i), expected[i]), 1e-5 * norm(expected[i])) << momentum;
     }
   }
 }
@@ -183,11 +184,11 @@ TEST_F(GpuStatistics, AreObservedWithoutDropout) {
   x = net.add("norm", model::BatchNorm{}, {x});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
   const auto examples = gpu_examples(net, 1, 4, "fp32");
-  GpuPlan plan(net, examples, "fp32");
-  plan.observe(1);
+  GpuProgram program(net, examples, "fp32");
+  program.observe(1);
   Doubles expected = examples[0].buffers;
   model::reference_observe(net, examples[0].parameters, expected, examples[0].samples.images, 1);
-  EXPECT_LE(distance(plan.buffers(0), expected), 1e-5 * norm(expected));
+  EXPECT_LE(distance(program.buffers(0), expected), 1e-5 * norm(expected));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <limits>
 #include <tuple>
 
-#include "engine/run_plan.h"
-#include "hearsay/engine/plan.h"
+#include "engine/run_program.h"
+#include "hearsay/engine/cpu/program.h"
 #include "model/operation_cases.h"
 
 namespace hearsay::engine {
@@ -15,20 +15,22 @@ namespace {
 /// (The largest error seen is 2e-6.)
 constexpr double kTolerance = 1e-5;
 
-/// Every operation of a plan computes what the reference does in double precision.
+/// Every operation of a program computes what the reference does in double precision.
 class PlannedOperation
     : public ::testing::TestWithParam<std::tuple<model::OperationCase, std::size_t>> {
  protected:
-  std::unique_ptr<Plan> make_plan() const { return make_cpu_plan(net_, batch_); }
+  cpu::Program make_program() const { return {net_, batch_}; }
 
   const std::size_t batch_ = std::get<1>(GetParam());
   const model::Network net_ = model::lens_network(std::get<0>(GetParam()));
   const Example example_ = model::make_example(net_, batch_, 1);
-  const Random random_{3, Purpose::kDropout, 1, 2};
+  const StreamKey key_{3, 1, 2};
+  const Random random_ = key_.stream(Purpose::kDropout);
 };
 
 TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
-  const PlanOutcome planned = run_gradient(*make_plan(), example_, random_);
+  cpu::Program program = make_program();
+  const ProgramOutcome planned = run_gradient(program, example_, key_);
   Doubles buffers = example_.buffers;
   const model::Outcome reference = model::reference_gradient(
       net_, example_.parameters, buffers, example_.samples, model::dropped_by(net_, random_));
@@ -48,7 +50,8 @@ TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
 }
 
 TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
-  const std::vector<float> logits = run_logits(*make_plan(), net_.classes(), example_);
+  cpu::Program program = make_program();
+  const std::vector<float> logits = run_logits(program, net_.classes(), example_);
   const Doubles expected =
       model::reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
   EXPECT_LE(distance(logits, expected), kTolerance * norm(expected));
@@ -56,16 +59,16 @@ TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
 
 /// Nothing of a call is left for the next: not even NaN, with which the first fills the arena.
 TEST_P(PlannedOperation, ForgetsWhatItComputedBefore) {
-  const auto plan = make_plan();
+  cpu::Program used = make_program(), fresh = make_program(), other = make_program();
   Example poison = example_;
   std::ranges::fill(poison.samples.images, std::numeric_limits<double>::quiet_NaN());
   std::ranges::fill(poison.parameters, std::numeric_limits<double>::quiet_NaN());
-  run_gradient(*plan, poison, Random(4, Purpose::kDropout));
-  EXPECT_EQ(run_gradient(*plan, example_, random_), run_gradient(*make_plan(), example_, random_));
+  run_gradient(used, poison, {.seed = 4});
+  EXPECT_EQ(run_gradient(used, example_, key_), run_gradient(fresh, example_, key_));
 
-  run_gradient(*plan, poison, Random(4, Purpose::kDropout));
-  EXPECT_EQ(run_logits(*plan, net_.classes(), example_),
-            run_logits(*make_plan(), net_.classes(), example_));
+  run_gradient(used, poison, {.seed = 4});
+  EXPECT_EQ(run_logits(used, net_.classes(), example_),
+            run_logits(other, net_.classes(), example_));
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, PlannedOperation,
@@ -80,12 +83,12 @@ TEST(PlannedBatchNorm, ObservesStatisticsWithTheMomentumAskedFor) {
   const model::OperationCase test{"", {17, 4, 3}, model::BatchNorm{}};
   const model::Network net = model::lens_network(test);
   const Example example = model::make_example(net, 3, 1);
-  const auto plan = make_cpu_plan(net, 3);
+  cpu::Program program(net, 3);
   std::vector<float> found = to_floats(example.buffers);
   Doubles expected = example.buffers;
   for (const double momentum : {1.0, 0.5, 0.01}) {
-    std::ranges::copy(to_floats(example.samples.images), plan->images().begin());
-    plan->observe(to_floats(example.parameters), found, momentum);
+    std::ranges::copy(to_floats(example.samples.images), program.images().begin());
+    program.observe(to_floats(example.parameters), found, momentum);
     model::reference_observe(net, example.parameters, expected, example.samples.images, momentum);
     EXPECT_LE(distance(found, expected), kTolerance * norm(expected)) << momentum;
   }
@@ -97,11 +100,11 @@ TEST(PlannedDropout, IsOffWhileObservingStatistics) {
   x = net.add("norm", model::BatchNorm{}, {x});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
   const Example example = model::make_example(net, 4, 1);
-  const auto plan = make_cpu_plan(net, 4);
+  cpu::Program program(net, 4);
   std::vector<float> found = to_floats(example.buffers);
   Doubles expected = example.buffers;
-  std::ranges::copy(to_floats(example.samples.images), plan->images().begin());
-  plan->observe(to_floats(example.parameters), found, 1);
+  std::ranges::copy(to_floats(example.samples.images), program.images().begin());
+  program.observe(to_floats(example.parameters), found, 1);
   model::reference_observe(net, example.parameters, expected, example.samples.images, 1);
   EXPECT_LE(distance(found, expected), kTolerance * norm(expected));
 }

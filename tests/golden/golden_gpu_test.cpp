@@ -29,18 +29,18 @@ void check(const Layout& layout, const std::vector<golden::Expected>& expected,
 }
 
 /// In fp32, for two peers with the same model and samples: tolerances as on the CPU.
-TEST_P(GpuGolden, PlanComputesWhatPyTorchDoes) {
+TEST_P(GpuGolden, ProgramComputesWhatPyTorchDoes) {
   Example example = file_.example(net_);
-  engine::GpuPlan plan(net_, {example, example}, "fp32");
-  const auto outcomes = plan.gradient();
+  engine::GpuProgram program(net_, {example, example}, "fp32");
+  const auto outcomes = program.gradient();
   EXPECT_EQ(outcomes[0], outcomes[1]);
   EXPECT_NEAR(outcomes[0].loss, file_.loss, 1e-6 * file_.loss);
   check(net_.layout(), file_.tensors, outcomes[0].gradient, 0.5e-4);
   check(net_.buffers(), file_.buffers, outcomes[0].buffers, 1e-5);
 
   example.buffers = engine::to_doubles(outcomes[0].buffers);
-  plan.place({example, example});
-  const std::vector<float> logits = plan.logits();
+  program.place({example, example});
+  const std::vector<float> logits = program.logits();
   EXPECT_LE(engine::distance(std::span(logits).first(logits.size() / 2), file_.logits),
             1e-4 * engine::norm(file_.logits));
 }

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/run_plan.h"
+#include "engine/run_program.h"
 #include "golden/golden_file.h"
 #include "golden/zoo.h"
-#include "hearsay/engine/plan.h"
+#include "hearsay/engine/cpu/program.h"
 #include "hearsay/model/models.h"
 
 namespace hearsay::model {
@@ -61,16 +61,16 @@ TEST_P(Golden, ReferenceComputesWhatPyTorchDoes) {
 
 /// In single precision: the loss to 1e-6 and every gradient tensor to 1e-4, of which half is
 /// allowed so that an error of 1e-4 does not pass.
-TEST_P(Golden, PlanComputesWhatPyTorchDoes) {
+TEST_P(Golden, ProgramComputesWhatPyTorchDoes) {
   Example example = file_.example(net_);
-  const auto plan = engine::make_cpu_plan(net_, file_.batch);
-  const auto outcome = engine::run_gradient(*plan, example, Random(1, Purpose::kDropout));
+  engine::cpu::Program program(net_, file_.batch);
+  const auto outcome = engine::run_gradient(program, example, {.seed = 1});
   EXPECT_NEAR(outcome.loss, file_.loss, 1e-6 * file_.loss);
   check(net_.layout(), file_.tensors, engine::to_doubles(outcome.gradient), 0.5e-4);
   check(net_.buffers(), file_.buffers, engine::to_doubles(outcome.buffers), 1e-5);
 
   example.buffers = engine::to_doubles(outcome.buffers);
-  const std::vector<float> logits = engine::run_logits(*plan, net_.classes(), example);
+  const std::vector<float> logits = engine::run_logits(program, net_.classes(), example);
   EXPECT_LE(engine::distance(logits, file_.logits), 1e-4 * engine::norm(file_.logits));
 }
 

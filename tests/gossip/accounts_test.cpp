@@ -158,7 +158,7 @@ TEST(Accounts, NameThePeerByItsNumberInTheRun) {
 TEST(Accounts, AddNothingAfterTheFirstFailure) {
   Star star(0, kPeers);
   star.round(0);
-  const Bytes before = numbers_of(star->totals(0));
+  const auto before = numbers_of(star->totals(0));
   star->step(1, std::vector<double>(kPeers, std::numeric_limits<double>::infinity()));
   star.round(1);
   EXPECT_EQ(numbers_of(star->totals(0)), before);

@@ -25,21 +25,6 @@ class CpuKernels : public Kernels {
   std::string device() const override { return "cpu"; }
   std::string isa() const override { return cpu::instruction_set(); }
 
-  Array allocate(std::size_t rows, std::size_t dim) override {
-    // calloc maps large blocks as zero pages: memory that is never touched costs nothing.
-    void* memory = std::calloc(std::max<std::size_t>(rows * dim, 1), sizeof(float));
-    if (memory == nullptr) throw std::bad_alloc();
-    return Array(static_cast<float*>(memory), rows, dim, [](float* data) { std::free(data); });
-  }
-
-  void download(ConstBlock from, std::size_t row, std::span<float> to) override {
-    std::ranges::copy(from.row(row), to.begin());
-  }
-
-  void upload(std::span<const float> from, Block to, std::size_t row) override {
-    std::ranges::copy(from, to.row(row).begin());
-  }
-
   void fill(float value, Block y) override {
     for_chunks(y.size(), [&](std::size_t i, std::size_t n) { cpu::fill(value, y.data + i, n); });
   }
@@ -124,6 +109,19 @@ class CpuKernels : public Kernels {
   }
 
  protected:
+  Array::Memory allocate_bytes(std::size_t bytes) override {
+    // calloc maps large blocks as zero pages: memory that is never touched costs nothing.
+    void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
+    if (memory == nullptr) throw std::bad_alloc();
+    return {memory, [](void* data) { std::free(data); }};
+  }
+  void copy_to_host(const void* from, void* to, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+  void copy_to_device(const void* from, void* to, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+
   void* figures(std::size_t count) override {
     // Room that was handed out must stay where it is: a list of pieces, used again from the first.
     if (handed_out_ == pieces_.size()) pieces_.emplace_back();

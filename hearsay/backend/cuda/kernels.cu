@@ -69,25 +69,12 @@ class CudaKernels final : public Kernels {
   bool on_host() const override { return false; }
   std::size_t lag() const override { return 64; }
 
-  Array allocate(std::size_t rows, std::size_t dim) override {
-    Memory<float> memory(std::max<std::size_t>(rows * dim, 1));
-    // The tape may hold launches that use the block, even after these kernels are gone: so the
-    // context lives as long as its blocks, and they leave only after what was recorded.
-    return Array(memory.release(), rows, dim, [context = context_](float* data) {
-      try {
-        context->tape.submit();
-      } catch (const RunFailed&) {  // every later call on the device says so too
-      }
-      cudaFree(data);
-    });
-  }
-
   Array allocate_host(std::size_t floats) override {
     void* memory = nullptr;
     check(cudaHostAlloc(&memory, std::max<std::size_t>(floats, 1) * sizeof(float),
                         cudaHostAllocDefault),
           "allocating pinned memory");
-    return Array(static_cast<float*>(memory), 1, floats, [](float* data) { cudaFreeHost(data); });
+    return Array({memory, [](void* data) { cudaFreeHost(data); }}, 1, floats, ElementType::kF32);
   }
 
   void submit() override { tape().submit(); }
@@ -107,19 +94,6 @@ class CudaKernels final : public Kernels {
   void synchronize() override {
     tape().synchronize();
     figures_.recycle();
-  }
-
-  void download(ConstBlock from, std::size_t row, std::span<float> to) override {
-    fetch(from.row(row).data(), to);
-  }
-
-  void upload(std::span<const float> from, Block to, std::size_t row) override {
-    tape().submit();
-    if (from.empty()) return;
-    check(cudaMemcpyAsync(to.row(row).data(), from.data(), from.size_bytes(),
-                          cudaMemcpyHostToDevice, tape().stream()),
-          "copying to the device");
-    check(cudaStreamSynchronize(tape().stream()), "copying to the device");
   }
 
   void fill(float value, Block y) override {
@@ -179,7 +153,7 @@ class CudaKernels final : public Kernels {
     double* sums = sums_of(x.dim);
     tape().launch(sum_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim,
                   sums);
-    fetch(sums, out.first(x.dim));
+    copy_to_host(sums, out.data(), x.dim * sizeof(double));
   }
 
   double magnitude(std::span<const VectorView> q, std::size_t dim) override {
@@ -191,13 +165,43 @@ class CudaKernels final : public Kernels {
     tape().launch(sum_magnitudes, grid, kSumThreads, 0, tape().put_list(std::span(views)), dim,
                   scratch().partial.data(), scratch().tickets.data(), sums);
     std::vector<double> each(q.size());
-    fetch(sums, std::span(each));
+    copy_to_host(sums, each.data(), each.size() * sizeof(double));
     return std::accumulate(each.begin(), each.end(), 0.0);
   }
 
   void squared_norms(ConstBlock x, std::span<double> out) override { sum_squares(x, out.data()); }
 
  protected:
+  Array::Memory allocate_bytes(std::size_t bytes) override {
+    Memory<std::byte> memory(std::max<std::size_t>(bytes, 1));
+    // The tape may hold launches that use the block, even after these kernels are gone: so the
+    // context lives as long as its blocks, and they leave only after what was recorded.
+    return {memory.release(), [context = context_](void* data) {
+              try {
+                context->tape.submit();
+              } catch (const RunFailed&) {  // every later call on the device says so too
+              }
+              cudaFree(data);
+            }};
+  }
+
+  /// After all that was asked for.
+  void copy_to_host(const void* from, void* to, std::size_t bytes) override {
+    tape().submit();
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, tape().stream()),
+          "copying from the device");
+    check(cudaStreamSynchronize(tape().stream()), "running on the device");
+  }
+
+  void copy_to_device(const void* from, void* to, std::size_t bytes) override {
+    tape().submit();
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, tape().stream()),
+          "copying to the device");
+    check(cudaStreamSynchronize(tape().stream()), "copying to the device");
+  }
+
   void* figures(std::size_t count) override { return figures_.take(count); }
 
   void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
@@ -263,17 +267,6 @@ class CudaKernels final : public Kernels {
     tape().synchronize();
     memory = Memory<T>(std::bit_ceil(size));
     use_lane(static_cast<std::size_t>(lane));
-  }
-
-  /// Copy device memory to the host after all that was asked for.
-  template <class T>
-  void fetch(const T* from, std::span<T> to) {
-    tape().submit();
-    if (to.empty()) return;
-    check(
-        cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, tape().stream()),
-        "copying from the device");
-    check(cudaStreamSynchronize(tape().stream()), "running on the device");
   }
 
   /// Who adds what, for the kernels that mix dense vectors.

@@ -45,15 +45,15 @@ class ActivationStep final : public Step {
   }
 
   void forward(const Call&, std::byte*) override {
-    const float* x = site_.x->data;
-    std::transform(x, x + site_.x->tiles.size(), site_.y->data, Function::value);
-    backend::cpu::clear_padding(site_.y->data, site_.y->tiles);
+    const float* x = site_.x->data();
+    std::transform(x, x + site_.x->tiles.size(), site_.y->data(), Function::value);
+    backend::cpu::clear_padding(site_.y->data(), site_.y->tiles);
   }
 
   void backward(const Call&, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
     const float* g = site_.y->collect();
-    const float* from = Function::kFromOutput ? site_.y->data : site_.x->data;
+    const float* from = Function::kFromOutput ? site_.y->data() : site_.x->data();
     std::transform(g, g + site_.y->tiles.size(), from, site_.x->next_gradient(),
                    [](float gradient, float at) { return gradient * Function::slope(at); });
   }

@@ -52,8 +52,6 @@ void Arena::allocate() {
   madvise(memory_.get(), whole, MADV_HUGEPAGE);
 }
 
-float* Arena::at(std::size_t buffer) const {
-  return reinterpret_cast<float*>(memory_.get() + buffers_[buffer].offset);
-}
+std::byte* Arena::at(std::size_t buffer) const { return memory_.get() + buffers_[buffer].offset; }
 
 }  // namespace hearsay::engine::cpu

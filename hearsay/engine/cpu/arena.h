@@ -17,7 +17,7 @@ class Arena {
   /// and allocate once.
   void allocate();
 
-  float* at(std::size_t buffer) const;
+  std::byte* at(std::size_t buffer) const;
   std::size_t bytes() const { return bytes_; }
 
  private:

@@ -22,7 +22,7 @@ class BatchNormStep final : public AffineNorm {
     const float* weight = call.parameters + site_.places.parameter[0];
     const float* bias = call.parameters + site_.places.parameter[1];
     if (call.training) {
-      backend::cpu::moments(site_.x->data, tiles_, first_.data(), second_.data());
+      backend::cpu::moments(site_.x->data(), tiles_, first_.data(), second_.data());
     }
     for (std::size_t c = 0; c < tiles_.channels; ++c) {
       double mean = 0, variance = 0;

@@ -35,7 +35,7 @@ class Operand {
   }
   const memory& wanted() const { return wanted_; }
 
-  void bind_to(const float* data, ScratchCursor& scratch) {
+  void bind_to(const void* data, ScratchCursor& scratch) {
     bind(ours_, data);
     bind(wanted_, same_ ? data : scratch.take(scratch_bytes()));
   }
@@ -63,7 +63,7 @@ struct Pass {
     return x.scratch_bytes() + y.scratch_bytes() + weights.scratch_bytes() +
            ScratchCursor::round_up(scratchpad.get_desc().get_size());
   }
-  void bind_to(const float* of_x, const float* of_y, const float* of_weights, std::byte* scratch) {
+  void bind_to(const void* of_x, const void* of_y, const void* of_weights, std::byte* scratch) {
     ScratchCursor cursor(scratch);
     x.bind_to(of_x, cursor);
     y.bind_to(of_y, cursor);
@@ -176,7 +176,7 @@ class Conv2dStep final : public Step {
   }
 
   void forward(const Call& call, std::byte* scratch) override {
-    forward_.bind_to(site_.x->data, site_.y->data, call.parameters + site_.places.parameter[0],
+    forward_.bind_to(site_.x->data(), site_.y->data(), call.parameters + site_.places.parameter[0],
                      scratch);
     if (bias_) bind(bias_memory_, call.parameters + site_.places.parameter[1]);
     forward_.x.pack(stream_);
@@ -191,9 +191,9 @@ class Conv2dStep final : public Step {
 
   void backward(const Call& call, std::byte* scratch) override {
     float* dy = site_.y->collect();
-    if (site_.relu) backend::cpu::relu_backward(site_.y->data, dy, site_.y->tiles.size());
+    if (site_.relu) backend::cpu::relu_backward(site_.y->data(), dy, site_.y->tiles.size());
 
-    weights_.bind_to(site_.x->data, dy, call.gradient + site_.places.parameter[0], scratch);
+    weights_.bind_to(site_.x->data(), dy, call.gradient + site_.places.parameter[0], scratch);
     if (bias_) bind(bias_memory_, call.gradient + site_.places.parameter[1]);
     weights_.x.pack(stream_);
     weights_.y.pack(stream_);

@@ -8,7 +8,7 @@ namespace hearsay::engine::cpu {
 
 namespace {
 
-/// What is dropped is a function of the call's random stream, so it is found anew on the way back.
+/// What is dropped is a function of the peer's random stream, so it is found again in backward.
 /// Entry j of sample n, of an operation with index o, reads word 2^40 o + n features + j.
 class DropoutStep final : public Step {
  public:
@@ -19,7 +19,9 @@ class DropoutStep final : public Step {
     assert(site.index < 1024);  // the words of a stream end at 2^50
   }
 
-  void forward(const Call& call, std::byte*) override { drop(call, site_.x->data, site_.y->data); }
+  void forward(const Call& call, std::byte*) override {
+    drop(call, site_.x->data(), site_.y->data());
+  }
 
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
@@ -31,13 +33,14 @@ class DropoutStep final : public Step {
   void drop(const Call& call, const float* from, float* to) const {
     const auto& tiles = site_.x->tiles;
     std::copy_n(from, tiles.size(), to);
-    if (!call.training || call.random == nullptr) return;
+    if (!call.training || call.dropout_keys == nullptr) return;
+    const Random random = call.dropout_keys->stream(Purpose::kDropout);
     std::uint64_t word = site_.index << 40;
     std::array<std::uint32_t, 4> words{};
     for (std::size_t n = 0; n < tiles.samples; ++n) {
       for (std::size_t c = 0; c < tiles.channels; ++c) {
         for (std::size_t p = 0; p < tiles.pixels; ++p, ++word) {
-          if (word % 4 == 0) words = call.random->words(word / 4);
+          if (word % 4 == 0) words = random.words(word / 4);
           const std::size_t at = tiles.at(n, c, p);
           to[at] = to_unit_float(words[word % 4]) < rate_ ? 0.0f : to[at] * keep_scale_;
         }

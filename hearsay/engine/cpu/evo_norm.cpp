@@ -166,17 +166,17 @@ class EvoStep final : public Step {
     const float* weight = call.parameters + site_.places.parameter[0];
     std::copy_n(call.parameters + site_.places.parameter[1], tiles().channels, offset_.data());
     std::copy_n(call.parameters + site_.places.parameter[2], tiles().channels, v_.data());
-    spread_->measure(site_.x->data, factor_);
+    spread_->measure(site_.x->data(), factor_);
     for_each_channel([&](std::size_t n, std::size_t c, std::size_t place) {
       scale_.at(n, c) = static_cast<float>(static_cast<double>(weight[c]) * factor_[place]);
     });
-    backend::cpu::evo(site_.x->data, tiles(), v_, scale_, offset_,
-                      site_.residual ? site_.residual->data : nullptr, site_.y->data);
+    backend::cpu::evo(site_.x->data(), tiles(), v_, scale_, offset_,
+                      site_.residual ? site_.residual->data() : nullptr, site_.y->data());
   }
 
   void backward(const Call& call, std::byte*) override {
     const float* g = site_.y->collect();
-    const float* x = site_.x->data;
+    const float* x = site_.x->data();
     const float* weight = call.parameters + site_.places.parameter[0];
     const std::size_t channels = tiles().channels;
     backend::cpu::evo_sums(x, g, tiles(), v_, first_.data(), second_.data(), third_.data());

@@ -37,11 +37,11 @@ class LayerNormStep final : public Step {
           1 / std::sqrt(square / static_cast<double>(features()) + LayerNorm::kEpsilon);
       moments_[n] = {mean, r};
       for_each_feature(n, [&](std::size_t j, std::size_t at) {
-        site_.y->data[at] = static_cast<float>(
+        site_.y->data()[at] = static_cast<float>(
             static_cast<double>(weight[j]) * (value(at) - mean) * r + static_cast<double>(bias[j]));
       });
     }
-    backend::cpu::clear_padding(site_.y->data, tiles_);
+    backend::cpu::clear_padding(site_.y->data(), tiles_);
   }
 
   void backward(const Call& call, std::byte*) override {
@@ -81,7 +81,7 @@ class LayerNormStep final : public Step {
   };
 
   std::size_t features() const { return tiles_.channels * tiles_.pixels; }
-  double value(std::size_t at) const { return static_cast<double>(site_.x->data[at]); }
+  double value(std::size_t at) const { return static_cast<double>(site_.x->data()[at]); }
 
   /// body(j, at): feature j, in the order channel, row, column, of sample n lies at `at`.
   template <class Body>

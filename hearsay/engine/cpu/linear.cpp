@@ -52,8 +52,8 @@ class LinearStep final : public Step {
   }
 
   void forward(const Call& call, std::byte* scratch) override {
-    bind(x_, site_.x->data);
-    bind(y_, site_.y->data);
+    bind(x_, site_.x->data());
+    bind(y_, site_.y->data());
     bind(weights_, call.parameters + site_.places.parameter[0]);
     if (bias_) bind(bias_memory_, call.parameters + site_.places.parameter[1]);
     bind(forward_pad_, scratch);
@@ -62,13 +62,13 @@ class LinearStep final : public Step {
                                {DNNL_ARG_BIAS, bias_memory_},
                                {DNNL_ARG_DST, y_},
                                {DNNL_ARG_SCRATCHPAD, forward_pad_}});
-    if (site_.relu) backend::cpu::relu(site_.y->data, site_.y->data, site_.y->tiles.size());
+    if (site_.relu) backend::cpu::relu(site_.y->data(), site_.y->data(), site_.y->tiles.size());
   }
 
   void backward(const Call& call, std::byte* scratch) override {
     float* dy = site_.y->collect();
-    if (site_.relu) backend::cpu::relu_backward(site_.y->data, dy, site_.y->tiles.size());
-    bind(x_, site_.x->data);
+    if (site_.relu) backend::cpu::relu_backward(site_.y->data(), dy, site_.y->tiles.size());
+    bind(x_, site_.x->data());
     bind(y_, dy);
     bind(weights_, call.gradient + site_.places.parameter[0]);
     if (bias_) bind(bias_memory_, call.gradient + site_.places.parameter[1]);

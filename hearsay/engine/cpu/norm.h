@@ -74,9 +74,9 @@ class AffineNorm : public Step {
   }
 
   void remake() final {
-    backend::cpu::affine(site_.x->data, tiles_, scale_, offset_,
-                         site_.residual ? site_.residual->data : nullptr, site_.relu,
-                         site_.y->data);
+    backend::cpu::affine(site_.x->data(), tiles_, scale_, offset_,
+                         site_.residual ? site_.residual->data() : nullptr, site_.relu,
+                         site_.y->data());
   }
 
  protected:
@@ -84,9 +84,9 @@ class AffineNorm : public Step {
   /// and channel. The output's gradient becomes g.
   void sum_gradients() {
     Tensor& y = *site_.y;
-    backend::cpu::affine_sums(site_.x->data, tiles_, mean_,
+    backend::cpu::affine_sums(site_.x->data(), tiles_, mean_,
                               {.relu = site_.relu,
-                               .y = site_.residual ? y.data : nullptr,
+                               .y = site_.residual ? y.data() : nullptr,
                                .scale = scale_,
                                .offset = offset_},
                               y.take_also(), y.gradient, first_.data(), second_.data());
@@ -96,7 +96,7 @@ class AffineNorm : public Step {
   void pass_gradients() {
     pass_to_residual(site_);
     if (!site_.x->wants_gradient()) return;
-    backend::cpu::affine_backward(site_.y->gradient, site_.x->data, tiles_, scale_, b_, c_,
+    backend::cpu::affine_backward(site_.y->gradient, site_.x->data(), tiles_, scale_, b_, c_,
                                   site_.x->next_gradient());
   }
 

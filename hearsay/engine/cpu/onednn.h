@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 
 #include <dnnl.hpp>
 
@@ -47,8 +48,9 @@ inline dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memor
   return {dims, dnnl::memory::data_type::f32, tag};
 }
 
-/// A batch of activations as oneDNN describes it.
+/// A batch of activations, of floats, as oneDNN describes it.
 inline dnnl::memory::desc describe(const Tensor& t) {
+  assert(t.type == ElementType::kF32);
   using Tag = dnnl::memory::format_tag;
   const Tag tag = t.tiles.block == 16 ? Tag::nChw16c : t.tiles.block == 8 ? Tag::nChw8c : Tag::nchw;
   return plain_desc(
@@ -73,10 +75,10 @@ inline void bind(dnnl::memory& memory, const void* data) {
 class ScratchCursor {
  public:
   explicit ScratchCursor(std::byte* at) : at_(at) {}
-  float* take(std::size_t bytes) {
+  std::byte* take(std::size_t bytes) {
     std::byte* part = at_;
     at_ += round_up(bytes);
-    return reinterpret_cast<float*>(part);
+    return part;
   }
   static std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 

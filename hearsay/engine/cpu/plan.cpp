@@ -1,14 +1,13 @@
 #include "hearsay/engine/plan.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <vector>
+#include <mutex>
+#include <utility>
 
-#include "hearsay/engine/cpu/onednn.h"
-#include "hearsay/engine/cpu/step.h"
-#include "hearsay/engine/cpu/storage.h"
-#include "hearsay/engine/fuse.h"
+#include "hearsay/core/thread_pool.h"
+#include "hearsay/engine/batches.h"
+#include "hearsay/engine/cpu/program.h"
 
 namespace hearsay::engine {
 
@@ -16,185 +15,222 @@ namespace cpu {
 
 namespace {
 
-using model::Network;
-using model::Operation;
-using model::Value;
+using backend::Block;
+using backend::ConstBlock;
 
-template <class... Kinds>
-bool is_one_of(const Operation& operation) {
-  return (std::holds_alternative<Kinds>(operation.kind) || ...);
-}
+/// What one thread computes with.
+struct Worker {
+  Worker(const model::Network& network, std::size_t batch)
+      : program(network, batch),
+        samples(batch),
+        labels(batch),
+        logits(batch * network.classes()),
+        features(network.shape(network.input()).size()) {}
 
-class CpuPlan final : public Plan {
+  std::span<float> image(std::size_t k) { return program.images().subspan(k * features, features); }
+
+  Program program;
+  std::vector<std::uint32_t> samples;  ///< of a batch
+  std::vector<std::uint16_t> labels;
+  std::vector<float> logits;
+  std::size_t features;
+};
+
+/// Workers that nobody uses now. There are never more than calls that run at once.
+class Workers {
  public:
-  CpuPlan(const Network& net, std::size_t batch) : batch_(batch) {
-    const OneThread one_thread;
-    const std::vector<Fused> steps = fuse(net);
-    lay_out(net);
-    for (const Fused& step : steps) add_step(net, step);
-    logits_ = &storage_[net.operations().size() - 1];
-    assert(logits_->shape.pixels() == 1);
-    if (logits_->tiles.block != logits_->shape.channels) {
-      logits_ = copy_of(*logits_, logits_->shape.channels);
-    }
-    storage_.place(*logits_);
+  Workers(const model::Network& network, std::size_t batch) : network_(network), batch_(batch) {
+    give(make());  // what cannot be compiled fails here, before the first call
   }
 
-  std::size_t batch() const override { return batch_; }
-  std::size_t arena_bytes() const override { return storage_.bytes(); }
-  std::span<float> images() override {
-    return {storage_[0].data, batch_ * storage_[0].shape.size()};
-  }
-
-  double gradient(std::span<const float> parameters, std::span<float> buffers,
-                  std::span<const std::uint16_t> labels, const Random& random,
-                  std::span<float> gradient) override {
-    const OneThread one_thread;
-    const Call call{.parameters = parameters.data(),
-                    .buffers = buffers.data(),
-                    .new_buffers = buffers.data(),
-                    .gradient = gradient.data(),
-                    .momentum = model::BatchNorm::kMomentum,
-                    .training = true,
-                    .random = &random};
-    forward(call);
-    const double loss = cross_entropy(labels);
-    for (std::size_t k = steps_.size(); k-- > 0;) {
-      for (std::size_t maker : storage_.go_back(k)) steps_[maker]->remake();
-      steps_[k]->backward(call, storage_.back_scratch(k));
-    }
-    return loss;
-  }
-
-  void logits(std::span<const float> parameters, std::span<const float> buffers,
-              std::span<float> logits) override {
-    const OneThread one_thread;
-    forward({.parameters = parameters.data(), .buffers = buffers.data()});
-    std::copy_n(logits_->data, logits.size(), logits.data());
-  }
-
-  void observe(std::span<const float> parameters, std::span<float> buffers,
-               double momentum) override {
-    const OneThread one_thread;
-    forward({.parameters = parameters.data(),
-             .buffers = buffers.data(),
-             .new_buffers = buffers.data(),
-             .momentum = momentum,
-             .training = true});
+  /// Calls body with a worker of its own.
+  template <class Body>
+  auto with_one(const Body& body) {
+    struct Loan {
+      explicit Loan(Workers& owner) : from(owner), worker(owner.take()) {}
+      ~Loan() { from.give(std::move(worker)); }
+      Loan(const Loan&) = delete;
+      Loan& operator=(const Loan&) = delete;
+      Workers& from;
+      std::unique_ptr<Worker> worker;
+    } loan(*this);
+    return body(*loan.worker);
   }
 
  private:
-  /// Give every value its tensor. Images and vectors are plain; all else lies in oneDNN's blocks.
-  void lay_out(const Network& net) {
-    const auto& operations = net.operations();
-    for (Value v = 0; v < operations.size(); ++v) {
-      const Operation& op = operations[v];
-      std::size_t block = preferred_block();
-      if (v == 0) {
-        block = 1;
-      } else if (is_one_of<model::Linear, model::Flatten, model::GlobalAveragePool>(op)) {
-        block = op.shape.channels;
-      } else if (!is_one_of<model::Conv2d>(op) && op.inputs[0] != 0) {
-        block = storage_[op.inputs[0]].tiles.block;
-      }
-      storage_.add(op.shape, batch_, block, v != 0);
+  std::unique_ptr<Worker> make() {
+    {
+      const std::lock_guard lock(mutex_);
+      idle_.reserve(++made_);  // so that giving back cannot fail
     }
+    return std::make_unique<Worker>(network_, batch_);
   }
-
-  /// The tensor that an operation reads for `value`, copied into another layout if it needs one.
-  Tensor* input_of(const Network& net, const Operation& op, Value value) {
-    Tensor& tensor = storage_[value];
-    if (is_one_of<model::Linear>(op)) {
-      const auto& tiles = tensor.tiles;
-      const bool plain = tiles.pixels == 1 && tiles.padded_channels() == tiles.channels;
-      return plain ? &tensor : copy_of(tensor, tensor.shape.channels);
-    }
-    constexpr std::size_t kFewChannels = 3;  // oneDNN reads so few best from plain images
-    const bool plain_is_fine =
-        is_one_of<model::Flatten, model::GlobalAveragePool>(op) ||
-        (is_one_of<model::Conv2d>(op) && net.shape(0).channels <= kFewChannels);
-    if (value != 0 || plain_is_fine) return &tensor;
-    if (blocked_images_ == nullptr) blocked_images_ = copy_of(tensor, preferred_block());
-    return blocked_images_;
-  }
-
-  /// A tensor with the same values in another layout, and the step that makes it.
-  Tensor* copy_of(Tensor& tensor, std::size_t block) {
-    Tensor& copy = storage_.add(tensor.shape, batch_, block, tensor.number != 0);
-    append(make_copy({.x = &tensor, .y = &copy}), {&tensor}, copy);
-    return &copy;
-  }
-
-  void add_step(const Network& net, const Fused& fused) {
-    const Operation& op = net.operations()[fused.operation];
-    Site site{.index = fused.operation,
-              .x = input_of(net, op, op.inputs[0]),
-              .y = &storage_[fused.output],
-              .residual = fused.residual ? input_of(net, op, *fused.residual) : nullptr,
-              .relu = fused.relu};
-    if (site.residual) {  // terms of a sum must lie alike
-      for (Tensor** term : {&site.x, &site.residual}) {
-        const std::size_t block = site.y->tiles.block;
-        if ((*term)->tiles.block != block) *term = copy_of(**term, block);
+  std::unique_ptr<Worker> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto worker = std::move(idle_.back());
+        idle_.pop_back();
+        return worker;
       }
     }
-    for (std::size_t k = 0; k < op.parameters.size(); ++k) {
-      site.places.parameter[k] = net.layout().segments()[op.parameters[k]].offset;
-    }
-    for (std::size_t k = 0; k < op.buffers.size(); ++k) {
-      site.places.buffer[k] = net.buffers().segments()[op.buffers[k]].offset;
-    }
-    std::vector<Tensor*> inputs{site.x};
-    if (site.residual) inputs.push_back(site.residual);
-    append(make_step(op.kind, site), inputs, *site.y);
-    if (site.residual) storage_.share_gradient(*site.residual, *site.y);
+    return make();
+  }
+  void give(std::unique_ptr<Worker> worker) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
   }
 
-  void append(std::unique_ptr<Step> step, const std::vector<Tensor*>& inputs,
-              const Tensor& output) {
-    storage_.add_step(inputs, output, step->demands());
-    steps_.push_back(std::move(step));
-  }
-
-  void forward(const Call& call) {
-    storage_.go_forward();
-    for (std::size_t k = 0; k < steps_.size(); ++k) steps_[k]->forward(call, storage_.scratch(k));
-  }
-
-  /// The mean over the batch of ln sum_k exp(l_k) - l_label; its gradient goes to the logits.
-  double cross_entropy(std::span<const std::uint16_t> labels) {
-    const std::size_t classes = logits_->shape.size();
-    float* slope = logits_->next_gradient();
-    const double share = 1 / static_cast<double>(batch_);
-    double loss = 0;
-    for (std::size_t n = 0; n < batch_; ++n) {
-      const float* row = logits_->data + n * classes;
-      const double most = static_cast<double>(*std::max_element(row, row + classes));
-      double sum = 0;
-      for (std::size_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(row[k]) - most);
-      loss += std::log(sum) + most - static_cast<double>(row[labels[n]]);
-      for (std::size_t k = 0; k < classes; ++k) {
-        const double p = std::exp(static_cast<double>(row[k]) - most) / sum;
-        slope[n * classes + k] = static_cast<float>((p - (k == labels[n] ? 1.0 : 0.0)) * share);
-      }
-    }
-    return loss * share;
-  }
-
+  const model::Network& network_;
   std::size_t batch_;
-  Storage storage_;  ///< tensors: one a value of the network, then copies in other layouts
-  std::vector<std::unique_ptr<Step>> steps_;
-  Tensor* blocked_images_ = nullptr;
-  Tensor* logits_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_;
+  std::size_t made_ = 0;
 };
+
+class CpuBank final : public DeviceBank {
+ public:
+  CpuBank(const model::Network& network, const data::Share& share,
+          const data::Augmentation& augmentation, const ObjectiveContext& context)
+      : pool(context.pool),
+        dataset(*share.dataset),
+        workers(network, context.batch),
+        parts_(share.parts),
+        augmentation_(augmentation),
+        kernels_(backend::make_cpu_kernels(context.pool)),
+        batches_(context.seed, context.first, context.rows, share.parts.front().size(),
+                 context.batch) {}
+
+  backend::Kernels& kernels() override { return *kernels_; }
+  std::unique_ptr<Plan> compile(std::size_t peers, Plan::Use use) override;
+
+  /// The minibatch of a row to the worker's labels and images.
+  void read(const Minibatches& minibatches, std::size_t row, Worker& worker) {
+    const StreamKey& key = minibatches.keys[row];
+    std::span<const std::uint32_t> samples = minibatches.samples;
+    if (samples.empty()) {
+      batches_.read(row, key.round, worker.samples);
+      for (std::uint32_t& place : worker.samples) place = parts_[row][place];
+      samples = worker.samples;
+    }
+    const Random augment = key.stream(Purpose::kAugment);
+    for (std::size_t k = 0; k < samples.size(); ++k) {
+      worker.labels[k] = dataset.train.labels[samples[k]];
+      augmentation_.read(dataset, dataset.train, samples[k], augment, k, worker.image(k));
+    }
+  }
+
+  ThreadPool& pool;
+  const data::Dataset& dataset;
+  Workers workers;
+
+ private:
+  const data::Partition& parts_;
+  const data::Augmentation& augmentation_;
+  std::unique_ptr<backend::Kernels> kernels_;
+  Batches batches_;
+};
+
+/// Row i, or nothing of a block that is empty.
+template <class Float>
+std::span<Float> row_of(const backend::BasicBlock<Float>& block, std::size_t i) {
+  return block.data == nullptr ? std::span<Float>() : block.row(i);
+}
+
+/// Adds a sample: -ln softmax(logits)[label], and whether the label has the largest logit.
+void add_sample(std::span<const float> logits, std::size_t label, Totals& totals) {
+  const auto best = std::ranges::max_element(logits);
+  const double most = static_cast<double>(*best);
+  double sum = 0;
+  for (float logit : logits) sum += std::exp(static_cast<double>(logit) - most);
+  totals.loss += std::log(sum) + most - static_cast<double>(logits[label]);
+  totals.right += static_cast<std::size_t>(best - logits.begin()) == label ? 1 : 0;
+}
+
+/// Peers side by side on the threads of the pool, each computed by a worker of the bank: these do
+/// not belong to a plan, so plans for any number of peers and any use share their memory.
+class CpuPlan final : public Plan {
+ public:
+  explicit CpuPlan(CpuBank& bank) : pool_(bank.pool), workers_(bank.workers) {}
+
+  void gradients(std::span<const BankCall> banks) override {
+    std::vector<std::pair<const BankCall*, std::size_t>> rows;
+    for (const BankCall& bank : banks) {
+      for (std::size_t i = 0; i < bank.parameters.rows; ++i) rows.emplace_back(&bank, i);
+    }
+    pool_.run(rows.size(), [&](std::size_t k) {
+      const BankCall& bank = *rows[k].first;
+      const std::size_t i = rows[k].second;
+      workers_.with_one([&](Worker& worker) {
+        static_cast<CpuBank&>(bank.minibatches.bank).read(bank.minibatches, i, worker);
+        bank.losses[i] =
+            worker.program.gradient(bank.parameters.row(i), row_of(bank.buffers, i), worker.labels,
+                                    bank.minibatches.keys[i], bank.gradients.row(i));
+      });
+    });
+  }
+
+  void observe(const Minibatches& minibatches, ConstBlock parameters, Block buffers,
+               double momentum) override {
+    pool_.run(parameters.rows, [&](std::size_t i) {
+      workers_.with_one([&](Worker& worker) {
+        static_cast<CpuBank&>(minibatches.bank).read(minibatches, i, worker);
+        worker.program.observe(parameters.row(i), row_of(buffers, i), momentum);
+      });
+    });
+  }
+
+  Evaluation evaluate(DeviceBank& bank, ConstBlock parameters, ConstBlock buffers) override {
+    const data::Dataset& dataset = static_cast<CpuBank&>(bank).dataset;
+    Evaluation found;
+    found.test.resize(parameters.rows);
+    if (dataset.validation.size() > 0) found.validation.resize(parameters.rows);
+    pool_.run(parameters.rows, [&](std::size_t i) {
+      workers_.with_one([&](Worker& worker) {
+        const auto totals_on = [&](const data::Samples& samples) {
+          return totals(dataset, samples, worker, parameters.row(i), row_of(buffers, i));
+        };
+        found.test[i] = totals_on(dataset.test);
+        if (!found.validation.empty()) found.validation[i] = totals_on(dataset.validation);
+      });
+    });
+    return found;
+  }
+
+ private:
+  static Totals totals(const data::Dataset& dataset, const data::Samples& samples, Worker& worker,
+                       std::span<const float> model, std::span<const float> buffers) {
+    const std::size_t batch = worker.program.batch(), classes = worker.logits.size() / batch;
+    Totals sums;
+    for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
+      const std::size_t count = std::min(batch, samples.size() - begin);
+      for (std::size_t k = 0; k < batch; ++k) {  // a batch that is not full repeats its last
+        data::read_sample(dataset, samples, begin + std::min(k, count - 1), worker.image(k));
+      }
+      worker.program.logits(model, buffers, worker.logits);
+      for (std::size_t k = 0; k < count; ++k) {
+        add_sample({worker.logits.data() + k * classes, classes}, samples.labels[begin + k], sums);
+      }
+    }
+    return sums;
+  }
+
+  ThreadPool& pool_;
+  Workers& workers_;
+};
+
+std::unique_ptr<Plan> CpuBank::compile(std::size_t /*peers*/, Plan::Use /*use*/) {
+  return std::make_unique<CpuPlan>(*this);
+}
 
 }  // namespace
 
 }  // namespace cpu
 
-std::unique_ptr<Plan> make_cpu_plan(const model::Network& network, std::size_t batch) {
-  assert(batch > 0);
-  return std::make_unique<cpu::CpuPlan>(network, batch);
+std::unique_ptr<DeviceBank> make_cpu_bank(const model::Network& network, const data::Share& share,
+                                          const data::Augmentation& augmentation,
+                                          const ObjectiveContext& context) {
+  return std::make_unique<cpu::CpuBank>(network, share, augmentation, context);
 }
 
 }  // namespace hearsay::engine

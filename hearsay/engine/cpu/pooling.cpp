@@ -44,8 +44,8 @@ class PoolStep final : public Step {
   }
 
   void forward(const Call&, std::byte* scratch) override {
-    bind(x_, site_.x->data);
-    bind(y_, site_.y->data);
+    bind(x_, site_.x->data());
+    bind(y_, site_.y->data());
     bind(forward_pad_, scratch);
     forward_.execute(stream_, {{DNNL_ARG_SRC, x_},
                                {DNNL_ARG_DST, y_},

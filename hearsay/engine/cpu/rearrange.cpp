@@ -19,14 +19,14 @@ class AddStep final : public Step {
 
   void forward(const Call&, std::byte*) override {
     Tensor& y = *site_.y;
-    backend::cpu::add(site_.x->data, site_.residual->data, y.data, y.tiles.size());
-    if (site_.relu) backend::cpu::relu(y.data, y.data, y.tiles.size());
+    backend::cpu::add(site_.x->data(), site_.residual->data(), y.data(), y.tiles.size());
+    if (site_.relu) backend::cpu::relu(y.data(), y.data(), y.tiles.size());
   }
 
   void backward(const Call&, std::byte*) override {
     Tensor& y = *site_.y;
     float* g = y.collect();
-    if (site_.relu) backend::cpu::relu_backward(y.data, g, y.tiles.size());
+    if (site_.relu) backend::cpu::relu_backward(y.data(), g, y.tiles.size());
     for (Tensor* input : {site_.x, site_.residual}) {
       if (!input->wants_gradient()) continue;
       float* target = input->next_gradient();
@@ -44,8 +44,9 @@ class ShortcutStep final : public Step {
       : site_(site), before_((site.y->shape.channels - site.x->shape.channels) / 2) {}
 
   void forward(const Call&, std::byte*) override {
-    std::fill_n(site_.y->data, site_.y->tiles.size(), 0.0f);
-    for_each_kept([&](std::size_t in, std::size_t out) { site_.y->data[out] = site_.x->data[in]; });
+    std::fill_n(site_.y->data(), site_.y->tiles.size(), 0.0f);
+    for_each_kept(
+        [&](std::size_t in, std::size_t out) { site_.y->data()[out] = site_.x->data()[in]; });
   }
 
   void backward(const Call&, std::byte*) override {
@@ -85,7 +86,7 @@ class CopyStep final : public Step {
   explicit CopyStep(const Site& site) : site_(site) {}
 
   void forward(const Call&, std::byte*) override {
-    copy(*site_.x, site_.x->data, *site_.y, site_.y->data);
+    copy(*site_.x, site_.x->data(), *site_.y, site_.y->data());
   }
 
   void backward(const Call&, std::byte*) override {
@@ -122,9 +123,9 @@ class GlobalAveragePoolStep final : public Step {
     for_each_channel([&](std::size_t in, std::size_t out) {
       double sum = 0;
       for (std::size_t p = 0; p < from.pixels; ++p) {
-        sum += static_cast<double>(site_.x->data[in + p * from.block]);
+        sum += static_cast<double>(site_.x->data()[in + p * from.block]);
       }
-      site_.y->data[out] = static_cast<float>(sum / static_cast<double>(from.pixels));
+      site_.y->data()[out] = static_cast<float>(sum / static_cast<double>(from.pixels));
     });
   }
 
@@ -160,6 +161,7 @@ std::unique_ptr<Step> make_shortcut(const Site& site) {
   return std::make_unique<ShortcutStep>(site);
 }
 std::unique_ptr<Step> make_copy(const Site& site) { return std::make_unique<CopyStep>(site); }
+std::unique_ptr<Step> make_flatten(const Site& site) { return make_copy(site); }
 std::unique_ptr<Step> make_global_average_pool(const Site& site) {
   return std::make_unique<GlobalAveragePoolStep>(site);
 }

@@ -1,26 +1,21 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <span>
 
-#include "hearsay/core/random.h"
 #include "hearsay/engine/cpu/tensor.h"
-#include "hearsay/model/network.h"
+#include "hearsay/engine/step.h"
 
 namespace hearsay::engine::cpu {
 
-/// What one call of a plan hands to its steps: one peer's arrays.
-struct Call {
-  const float* parameters = nullptr;
-  const float* buffers = nullptr;  ///< read in evaluation
-  float* new_buffers = nullptr;    ///< updated in training
-  float* gradient = nullptr;
-  double momentum = 0;  ///< of running statistics
-  bool training = false;
-  const Random* random = nullptr;  ///< null: nothing is dropped
+/// One peer at a time, so an array is one address.
+struct OnePeer {
+  template <class T>
+  using Rows = T*;
+  using Momentum = double;
 };
+using Call = BasicCall<OnePeer>;
+using Site = BasicSite<Tensor>;
 
 /// What a step needs of the arena.
 struct Demands {
@@ -45,25 +40,6 @@ class Step {
   virtual void backward(const Call& call, std::byte* scratch) = 0;
 };
 
-/// Where an operation's parameters and buffers lie in a model's flat arrays.
-struct Places {
-  std::size_t parameter[3] = {0, 0, 0};  ///< offsets
-  std::size_t buffer[2] = {0, 0};
-};
-
-/// What the step of one operation is made from.
-struct Site {
-  std::uint64_t index = 0;  ///< of the operation, for its random numbers
-  Tensor* x = nullptr;
-  Tensor* y = nullptr;
-  Tensor* residual = nullptr;  ///< added to the output before `relu`
-  bool relu = false;           ///< the last thing that happens to the output
-  Places places{};
-};
-
-/// The step of an operation of that kind.
-std::unique_ptr<Step> make_step(const model::Kind& kind, const Site& site);
-
 std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
 std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);
 std::unique_ptr<Step> make_batch_norm(const Site&);
@@ -81,5 +57,6 @@ std::unique_ptr<Step> make_average_pool(const model::AveragePool&, const Site&);
 std::unique_ptr<Step> make_global_average_pool(const Site&);
 std::unique_ptr<Step> make_dropout(const model::Dropout&, const Site&);
 std::unique_ptr<Step> make_copy(const Site&);  ///< the same values in another layout
+std::unique_ptr<Step> make_flatten(const Site&);
 
 }  // namespace hearsay::engine::cpu

@@ -5,10 +5,11 @@
 namespace hearsay::engine::cpu {
 
 Tensor& Storage::add(const model::Shape& shape, std::size_t samples, std::size_t block,
-                     bool has_gradient) {
+                     bool has_gradient, ElementType type) {
   Tensor tensor;
   tensor.shape = shape;
   tensor.tiles = {samples, shape.channels, shape.pixels(), block};
+  tensor.type = type;
   tensor.number = items_.size();
   items_.push_back({.tensor = tensor, .has_gradient = has_gradient});
   return items_.back().tensor;
@@ -55,16 +56,18 @@ void Storage::place(const Tensor& logits) {
   }
 
   struct Spots {
-    std::optional<std::size_t> first, second, gradient, also;
+    std::optional<std::size_t> first, second, scales, gradient, also;
   };
   std::vector<Spots> places(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
     if (!is_used(item)) continue;
-    const std::size_t bytes = item.tensor.tiles.size() * sizeof(float);
+    const std::size_t bytes = item.tensor.bytes();
     std::size_t last = item.reads.empty() ? count : item.reads.back();
+    std::size_t last_of_scales = last;
     if (!item.rereads.empty()) {
       const auto [early, late] = std::ranges::minmax(item.rereads);
+      last_of_scales = back(early);
       if (item.cheap) {
         places[i].second = arena_.request(bytes, back(late), back(early));
       } else {
@@ -72,14 +75,19 @@ void Storage::place(const Tensor& logits) {
       }
     }
     places[i].first = arena_.request(bytes, item.made, last);
+    if (is_quantized(item.tensor.type)) {
+      const std::size_t of_scales = item.tensor.tiles.samples * sizeof(float);
+      places[i].scales = arena_.request(of_scales, item.made, last_of_scales);
+    }
     if (!item.has_gradient) continue;
+    const std::size_t of_gradient = item.tensor.tiles.size() * sizeof(float);
     if (owner_of_gradient(i) == i) {
       const std::size_t begin = item.reads.empty() ? count : back(item.reads.back());
-      places[i].gradient = arena_.request(bytes, begin, gradient_end[i]);
+      places[i].gradient = arena_.request(of_gradient, begin, gradient_end[i]);
     }
     if (item.reads.size() > 1) {
       const Step second_reader = item.reads[item.reads.size() - 2];
-      places[i].also = arena_.request(bytes, back(second_reader), back(item.made));
+      places[i].also = arena_.request(of_gradient, back(second_reader), back(item.made));
     }
   }
   std::vector<std::size_t> there(count), back_again(count);
@@ -92,13 +100,17 @@ void Storage::place(const Tensor& logits) {
   const auto at = [&](std::optional<std::size_t> place) {
     return place ? arena_.at(*place) : nullptr;
   };
+  const auto floats_at = [&](std::optional<std::size_t> place) {
+    return reinterpret_cast<float*>(at(place));
+  };
   remade_.resize(count);
   makers_.resize(count);
   for (std::size_t i = 0; i < items_.size(); ++i) {
     Item& item = items_[i];
-    item.first = item.tensor.data = at(places[i].first);
-    item.tensor.also = at(places[i].also);
-    if (item.has_gradient) item.tensor.gradient = at(places[owner_of_gradient(i)].gradient);
+    item.first = item.tensor.values = at(places[i].first);
+    item.tensor.scales = floats_at(places[i].scales);
+    item.tensor.also = floats_at(places[i].also);
+    if (item.has_gradient) item.tensor.gradient = floats_at(places[owner_of_gradient(i)].gradient);
     if (!places[i].second) continue;
     item.second = at(places[i].second);
     const Step first_on_the_way_back = std::ranges::max(item.rereads);
@@ -106,20 +118,20 @@ void Storage::place(const Tensor& logits) {
     makers_[first_on_the_way_back].push_back(item.made);
   }
   for (Step k = 0; k < count; ++k) {
-    scratch_.push_back(reinterpret_cast<std::byte*>(arena_.at(there[k])));
-    back_scratch_.push_back(reinterpret_cast<std::byte*>(arena_.at(back_again[k])));
+    scratch_.push_back(arena_.at(there[k]));
+    back_scratch_.push_back(arena_.at(back_again[k]));
   }
 }
 
 void Storage::go_forward() {
   for (Item& item : items_) {
-    item.tensor.data = item.first;
+    item.tensor.values = item.first;
     item.tensor.contributions = 0;
   }
 }
 
 std::span<const Storage::Step> Storage::go_back(Step step) {
-  for (std::size_t i : remade_[step]) items_[i].tensor.data = items_[i].second;
+  for (std::size_t i : remade_[step]) items_[i].tensor.values = items_[i].second;
   return makers_[step];
 }
 

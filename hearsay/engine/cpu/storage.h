@@ -20,8 +20,9 @@ class Storage {
  public:
   using Step = std::size_t;
 
-  /// Without a gradient: images.
-  Tensor& add(const model::Shape& shape, std::size_t samples, std::size_t block, bool has_gradient);
+  /// Without a gradient: images. A quantized type has one scale per sample.
+  Tensor& add(const model::Shape& shape, std::size_t samples, std::size_t block, bool has_gradient,
+              ElementType type = ElementType::kF32);
   Tensor& operator[](std::size_t i) { return items_[i].tensor; }
 
   /// Tell of the next step: what it reads and writes, and what it needs.
@@ -55,8 +56,8 @@ class Storage {
     std::vector<Step> reads{};  ///< ascending
     std::vector<Step> rereads{};
     std::optional<std::size_t> gradient_is_of{};
-    float* first = nullptr;   ///< where it lies on the way there
-    float* second = nullptr;  ///< and back
+    std::byte* first = nullptr;   ///< where its values lie in the forward pass
+    std::byte* second = nullptr;  ///< and in the backward pass, if they are made again
   };
 
   std::size_t owner_of_gradient(std::size_t i) const;

@@ -7,7 +7,7 @@
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/data/image/augment.h"
 #include "hearsay/engine/cuda/image_reader.h"
-#include "hearsay/engine/cuda/stream_key.h"
+#include "hearsay/engine/stream_key.h"
 
 namespace hearsay::engine::cuda {
 

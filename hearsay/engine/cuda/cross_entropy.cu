@@ -9,7 +9,6 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::Precision;
 using backend::cuda::Tape;
 
 // A warp has a sample, its lanes the classes; a block has a peer.
@@ -97,7 +96,7 @@ __global__ void __launch_bounds__(kMostThreads)
 template <class T>
 __global__ void __launch_bounds__(kMostThreads)
     judge_kernel(const T* logits, unsigned batch, unsigned classes, const std::uint16_t* labels,
-                 const Judged* judged, Verdict* totals, Verdict* const* results) {
+                 const Judged* judged, Totals* totals, Totals* const* results) {
   backend::cuda::begin_launch();
   __shared__ double losses[kMostWarps], hits[kMostWarps];
   const unsigned warps = blockDim.x / kWarp;
@@ -112,7 +111,7 @@ __global__ void __launch_bounds__(kMostThreads)
   loss = sum_of_warps(loss, losses);
   right = sum_of_warps(right, hits);
   if (threadIdx.x != 0) return;
-  Verdict total = judged->first != 0 ? Verdict{0, 0} : totals[blockIdx.x];
+  Totals total = judged->first != 0 ? Totals{0, 0} : totals[blockIdx.x];
   total.loss += loss;
   total.right += right;
   totals[blockIdx.x] = total;
@@ -131,21 +130,20 @@ struct Launch {
 
 }  // namespace
 
-void cross_entropy(Tape& tape, Precision precision, Tensor& logits, const std::uint16_t* labels,
-                   double* const* losses) {
+void cross_entropy(Tape& tape, Tensor& logits, const std::uint16_t* labels, double* const* losses) {
   const Launch of(logits);
   logits.contributions = 1;
-  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+  with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
     tape.launch(cross_entropy_kernel<T>, of.peers, of.threads, 0,
                 static_cast<const T*>(logits.data), of.batch, of.classes, labels, losses,
                 static_cast<T*>(logits.gradient));
   });
 }
 
-void judge(Tape& tape, Precision precision, const Tensor& logits, const std::uint16_t* labels,
-           const Judged* judged, Verdict* totals, Verdict* const* results) {
+void judge(Tape& tape, const Tensor& logits, const std::uint16_t* labels, const Judged* judged,
+           Totals* totals, Totals* const* results) {
   const Launch of(logits);
-  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+  with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
     tape.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),
                 of.batch, of.classes, labels, judged, totals, results);
   });

@@ -4,20 +4,15 @@
 
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/engine/cuda/tensor.h"
+#include "hearsay/engine/plan.h"
 
 namespace hearsay::engine::cuda {
 
 /// For every peer the mean over its samples of ln sum_k exp(l_k) - l_label, in double, to
 /// *losses[peer], which may be memory of the host; the gradient goes to that of the logits.
 /// `labels` has one a sample, `losses` is on the page.
-void cross_entropy(backend::cuda::Tape& tape, backend::Precision precision, Tensor& logits,
-                   const std::uint16_t* labels, double* const* losses);
-
-/// What samples were made of, so far.
-struct Verdict {
-  double loss;   ///< the sum of ln sum_k exp(l_k) - l_label
-  double right;  ///< whose label has the largest logit, the first of equals
-};
+void cross_entropy(backend::cuda::Tape& tape, Tensor& logits, const std::uint16_t* labels,
+                   double* const* losses);
 
 /// How many of each peer's samples count, and whether they are the first.
 struct Judged {
@@ -28,8 +23,7 @@ struct Judged {
 /// Adds the first `count` samples of every peer to totals[peer], after clearing it if they are the
 /// first, and copies the total to **results + peer, memory of the host. `judged` and `results` are
 /// on the page.
-void judge(backend::cuda::Tape& tape, backend::Precision precision, const Tensor& logits,
-           const std::uint16_t* labels, const Judged* judged, Verdict* totals,
-           Verdict* const* results);
+void judge(backend::cuda::Tape& tape, const Tensor& logits, const std::uint16_t* labels,
+           const Judged* judged, Totals* totals, Totals* const* results);
 
 }  // namespace hearsay::engine::cuda

@@ -64,7 +64,7 @@ class DropoutStep final : public Step {
  private:
   void launch(Tape& tape, const Call& call, const void* x, bool add, void* out) {
     const dim3 grid(blocks_for(rule_.per_peer, kThreads), static_cast<unsigned>(site_.x->peers));
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(drop<T>, grid, kThreads, 0, static_cast<const T*>(x),
                   call.training ? call.dropout_keys : nullptr, rule_, add, static_cast<T*>(out));
     });

@@ -1,6 +1,6 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/backend/cuda/memory.h"
-#include "hearsay/engine/cuda/normalized.cuh"
+#include "hearsay/engine/cuda/norm/normalized.cuh"
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
 
@@ -148,7 +148,7 @@ class GlobalAveragePoolStep final : public Step {
   explicit GlobalAveragePoolStep(const Site& site) : site_(site) {}
 
   void forward(Tape& tape, const Call&) override {
-    with_width(site_.precision, channels(),
+    with_width(site_.x->type, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(mean_of_pixels<T, W>, blocks(W), kThreads, 0,
                              static_cast<const T*>(site_.x->data), channels(), pixels(),
@@ -164,7 +164,7 @@ class GlobalAveragePoolStep final : public Step {
       if (sums_.size() == 0) sums_ = Memory<float2>(site_.y->size());
       x.gradient_sums = {sums_.data(), x.batch};
     }
-    with_width(site_.precision, channels(),
+    with_width(site_.x->type, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  SumsOfNorm<T> norm{.batch = static_cast<unsigned>(x.batch)};
                  if (x.gradient_sums.parts != nullptr) {

@@ -10,7 +10,6 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::Precision;
 using backend::cuda::Memory;
 using backend::cuda::Tape;
 
@@ -124,7 +123,7 @@ ImageReader::ImageReader(const data::Dataset& dataset, const data::Samples& samp
   normalizers_ = Memory<float2>(std::span<const float2>(normalizers));
 }
 
-void ImageReader::read(Tape& tape, Precision precision, const Slot* slots, const Tensor& images,
+void ImageReader::read(Tape& tape, const Slot* slots, const Tensor& images,
                        std::uint16_t* labels) const {
   const Sizes sizes{.channels = channels_,
                     .height = height_,
@@ -132,7 +131,7 @@ void ImageReader::read(Tape& tape, Precision precision, const Slot* slots, const
                     .margin = margin_,
                     .slots = static_cast<unsigned>(images.peers * images.batch)};
   const unsigned blocks = blocks_for(images.pixels(), kThreads);
-  with_storage(precision, [&]<class T>(std::type_identity<T>) {
+  with_storage(images.type, [&]<class T>(std::type_identity<T>) {
     auto* out = static_cast<T*>(images.data);
     if (values_.size() == 0) {
       tape.launch(read_images<T, std::uint8_t>, blocks, kThreads, 0, pixels_.data(), labels_.data(),

@@ -30,8 +30,8 @@ class ImageReader {
 
   /// Fills `images`, as a model sees them, and `labels` with the samples of as many slots (device
   /// memory): what data::Augmentation::read makes of them, exact unless they are stretched.
-  void read(backend::cuda::Tape& tape, backend::Precision precision, const Slot* slots,
-            const Tensor& images, std::uint16_t* labels) const;
+  void read(backend::cuda::Tape& tape, const Slot* slots, const Tensor& images,
+            std::uint16_t* labels) const;
 
  private:
   std::uint32_t channels_, height_, width_, margin_;

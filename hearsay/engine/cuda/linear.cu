@@ -128,7 +128,7 @@ class LinearStep final : public Step {
                .bias = linear.bias ? site.places.parameter[1] : kNowhere} {}
 
   void forward(Tape& tape, const Call& call) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(linear_forward<T>, dim3(tiles(sizes_.batch, sizes_.out), peers()),
                   kWarp * shares(sizes_.in), 0, static_cast<const T*>(site_.x->data),
                   call.parameters, sizes_, static_cast<T*>(site_.y->data));
@@ -136,7 +136,7 @@ class LinearStep final : public Step {
   }
 
   void backward(Tape& tape, const Call& call) override {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const Arrays<T> arrays{.x = static_cast<const T*>(site_.x->data),
                              .y = static_cast<const T*>(site_.y->data),
                              .dy = static_cast<const T*>(site_.y->gradient)};

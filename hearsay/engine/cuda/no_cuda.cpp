@@ -1,15 +1,12 @@
 // In the place of the GPU's networks where this build has none.
-#include "hearsay/engine/cuda/classifier.h"
-#include "hearsay/engine/on_host.h"
+#include "hearsay/core/error.h"
+#include "hearsay/engine/plan.h"
 
-namespace hearsay::engine::cuda {
+namespace hearsay::engine {
 
-std::unique_ptr<Objective> make_cuda_classifier(data::Share share, model::Network network,
-                                                std::unique_ptr<data::Augmentation> augmentation,
-                                                const ObjectiveContext& context) {
-  return on_host(
-      make_classifier(std::move(share), std::move(network), std::move(augmentation), context),
-      context);
+std::unique_ptr<DeviceBank> make_cuda_bank(const model::Network&, const data::Share&,
+                                           const data::Augmentation&, const ObjectiveContext&) {
+  throw InvalidArgument("[device] this build has no CUDA backend; use --device cpu");
 }
 
-}  // namespace hearsay::engine::cuda
+}  // namespace hearsay::engine

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include <cuda_bf16.h>
 
-#include "hearsay/backend/device.h"
+#include "hearsay/core/element_type.h"
+#include "hearsay/core/error.h"
 
 /// How kernels read and write the entries of tensors: as floats, whatever they are stored as.
 namespace hearsay::engine::cuda {
@@ -94,28 +96,30 @@ __device__ void store_gradient(float value, bool add, T* to) {
   store_gradient(one, add, to);
 }
 
-/// Calls body(std::type_identity<T>()) with the type that tensors of that precision are stored as.
+/// Calls body(std::type_identity<T>()) with the type as which kernels read entries of `type`.
 template <class Body>
-void with_storage(backend::Precision precision, const Body& body) {
-  switch (precision) {
-    case backend::Precision::kTf32:
+void with_storage(ElementType type, const Body& body) {
+  switch (type) {
+    case ElementType::kTf32:
       return body(std::type_identity<Tf32Float>());
-    case backend::Precision::kFp32:
+    case ElementType::kF32:
       return body(std::type_identity<float>());
-    case backend::Precision::kBf16:
+    case ElementType::kBf16:
       return body(std::type_identity<BFloat16>());
+    default:
+      throw InvalidArgument("[cuda] no kernel reads tensors of " + std::string(name_of(type)));
   }
 }
 
 /// Calls body(std::type_identity<T>(), std::integral_constant<int, W>()): W is the widest access
 /// with which runs of `run` entries can be read.
 template <class Body>
-void with_width(backend::Precision precision, std::size_t run, const Body& body) {
-  with_storage(precision, [&]<class T>(std::type_identity<T> type) {
+void with_width(ElementType type, std::size_t run, const Body& body) {
+  with_storage(type, [&]<class T>(std::type_identity<T> entry) {
     if (run % kWide<T> == 0) {
-      body(type, std::integral_constant<int, kWide<T>>());
+      body(entry, std::integral_constant<int, kWide<T>>());
     } else {
-      body(type, std::integral_constant<int, 1>());
+      body(entry, std::integral_constant<int, 1>());
     }
   });
 }

@@ -1,142 +1,212 @@
-#include "hearsay/engine/cuda/plan.h"
+#include "hearsay/engine/plan.h"
 
+#include <algorithm>
 #include <cassert>
-#include <limits>
-
-#include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/engine/cuda/batch_reader.h"
 #include "hearsay/engine/cuda/cross_entropy.h"
-#include "hearsay/engine/cuda/entry_bytes.h"
-#include "hearsay/engine/gradient_owners.h"
+#include "hearsay/engine/cuda/image_reader.h"
+#include "hearsay/engine/cuda/program.h"
 
-namespace hearsay::engine::cuda {
+namespace hearsay::engine {
+
+namespace cuda {
 
 namespace {
 
-using backend::Precision;
-using backend::cuda::Context;
+using backend::Block;
+using backend::ConstBlock;
 using backend::cuda::Memory;
-using model::Network;
+using backend::cuda::Tape;
+
+/// Lets the device begin with all that was recorded: it may use memory that is freed now.
+void submit_before_free(Tape& tape) {
+  try {
+    tape.submit();
+  } catch (const RunFailed&) {  // every later call on the device says so too
+  }
+}
+
+/// The addresses of a block's rows.
+template <class Float>
+std::vector<Float*> rows_of(const backend::BasicBlock<Float>& block, std::size_t rows) {
+  std::vector<Float*> addresses(rows, nullptr);
+  if (block.data == nullptr) return addresses;
+  for (std::size_t i = 0; i < rows; ++i) addresses[i] = block.row(i).data();
+  return addresses;
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+class CudaBank final : public DeviceBank {
+ public:
+  CudaBank(const model::Network& network, const data::Share& share,
+           const data::Augmentation& augmentation, const ObjectiveContext& context)
+      : train(*share.dataset, share.dataset->train),
+        test(*share.dataset, share.dataset->test),
+        validation(*share.dataset, share.dataset->validation),
+        reader({share.parts.begin(), share.parts.end()}, context.batch, *share.dataset,
+               augmentation.recipe()),
+        network_(network),
+        batch_(context.batch),
+        kernels_(context.kernels) {}
+
+  ~CudaBank() override { submit_before_free(backend::cuda::context_of(kernels_).tape); }
+  CudaBank(const CudaBank&) = delete;
+  CudaBank& operator=(const CudaBank&) = delete;
+
+  backend::Kernels& kernels() override { return kernels_; }
+  std::unique_ptr<Plan> compile(std::size_t peers, Plan::Use use) override;
+
+  ImageReader train, test, validation;
+  BatchReader reader;
+
+ private:
+  const model::Network& network_;
+  std::size_t batch_;
+  backend::Kernels& kernels_;
+};
+
+class CudaPlan final : public Plan {
+ public:
+  CudaPlan(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
+           backend::Kernels& kernels)
+      : kernels_(kernels),
+        context_(backend::cuda::context_of(kernels)),
+        program_(network, peers, batch,
+                 use == Use::kTraining ? Program::Use::kTraining : Program::Use::kForward,
+                 context_),
+        slots_(use == Use::kEvaluation ? 0 : peers * batch),
+        totals_(use == Use::kEvaluation ? peers : 0) {}
+
+  ~CudaPlan() override { submit_before_free(context_.tape); }
+  CudaPlan(const CudaPlan&) = delete;
+  CudaPlan& operator=(const CudaPlan&) = delete;
+
+  void gradients(std::span<const BankCall> banks) override {
+    std::vector<const float*> parameters;
+    std::vector<float*> buffers, gradients;
+    std::vector<double*> losses;
+    std::vector<StreamKey> keys;
+    for (const BankCall& bank : banks) {
+      const std::size_t rows = bank.parameters.rows;
+      pick(bank.minibatches, slots_.data() + keys.size() * program_.batch());
+      keys.insert(keys.end(), bank.minibatches.keys.begin(), bank.minibatches.keys.end());
+      append(parameters, rows_of(bank.parameters, rows));
+      append(buffers, rows_of(bank.buffers, rows));
+      append(gradients, rows_of(bank.gradients, rows));
+      for (double& loss : bank.losses) losses.push_back(&loss);
+    }
+    assert(losses.size() == program_.peers() && keys.size() == program_.peers());
+    read_picked(banks.front().minibatches);
+    program_.gradient(parameters, buffers, keys, gradients, losses);
+  }
+
+  void observe(const Minibatches& minibatches, ConstBlock parameters, Block buffers,
+               double momentum) override {
+    pick(minibatches, slots_.data());
+    read_picked(minibatches);
+    program_.observe(rows_of(parameters, parameters.rows), rows_of(buffers, parameters.rows),
+                     momentum);
+  }
+
+  Evaluation evaluate(DeviceBank& bank, ConstBlock parameters, ConstBlock buffers) override {
+    const auto& samples = static_cast<CudaBank&>(bank);
+    const auto models = rows_of(parameters, parameters.rows);
+    const auto own = rows_of(buffers, parameters.rows);
+    const std::span<const Totals> test = record_totals(samples.test, models, own);
+    std::span<const Totals> held_out;
+    if (samples.validation.size() > 0) held_out = record_totals(samples.validation, models, own);
+    kernels_.synchronize();
+    return {.test = {test.begin(), test.end()}, .validation = {held_out.begin(), held_out.end()}};
+  }
+
+ private:
+  static CudaBank& bank_of(const Minibatches& minibatches) {
+    return static_cast<CudaBank&>(minibatches.bank);
+  }
+
+  /// Decides what each row's batch reads.
+  void pick(const Minibatches& minibatches, Slot* slots) {
+    BatchReader& reader = bank_of(minibatches).reader;
+    if (minibatches.samples.empty()) {
+      reader.pick(context_.tape, minibatches.keys, slots);
+    } else {
+      reader.pick(context_.tape, minibatches.keys.front(), minibatches.samples, slots);
+    }
+  }
+
+  /// Reads what was picked for all rows, off the training set of the first bank.
+  void read_picked(const Minibatches& first) {
+    bank_of(first).train.read(context_.tape, slots_.data(), program_.images(), program_.labels());
+  }
+
+  /// Records the evaluation of all models on the set, in batches. The result buffer is filled after
+  /// `synchronize`.
+  std::span<const Totals> record_totals(const ImageReader& set,
+                                        std::span<const float* const> models,
+                                        std::span<const float* const> buffers) {
+    constexpr std::size_t kNumbers = sizeof(Totals) / sizeof(double);
+    const std::span<double> numbers = kernels_.results<double>(kNumbers * models.size());
+    std::ranges::fill(numbers, 0.0);  // should the set be empty
+    auto* results = reinterpret_cast<Totals*>(numbers.data());
+    Tape& tape = context_.tape;
+    tape.submit();  // every batch below is then the same list
+    const std::size_t batch = program_.batch();
+    std::vector<Slot> slots(models.size() * batch);
+    for (std::size_t begin = 0; begin < set.size(); begin += batch) {
+      const std::size_t count = std::min(batch, set.size() - begin);
+      for (std::size_t k = 0; k < slots.size(); ++k) {  // a batch that is not full repeats its last
+        slots[k].sample = static_cast<std::uint32_t>(begin + std::min(k % batch, count - 1));
+      }
+      set.read(tape, tape.put(std::span<const Slot>(slots)), program_.images(), program_.labels());
+      program_.logits(models, buffers);
+      const Judged judged{.count = static_cast<std::uint32_t>(count), .first = begin == 0};
+      judge(tape, program_.logits(), program_.labels(), tape.put(judged), totals_.data(),
+            tape.put(results));
+      tape.submit();
+    }
+    return {results, models.size()};
+  }
+
+  backend::Kernels& kernels_;
+  backend::cuda::Context& context_;
+  Program program_;
+  Memory<Slot> slots_;     ///< what each row's minibatch reads; none in an evaluation
+  Memory<Totals> totals_;  ///< of an evaluation, over its batches so far
+};
+
+/// Samples per model and batch of an evaluation: as many as some memory allows, at most `most`.
+std::size_t evaluation_batch(const model::Network& network, std::size_t models, std::size_t most,
+                             backend::Precision precision) {
+  constexpr std::size_t kBytes = std::size_t{2} << 30;
+  constexpr std::size_t kEnough = 500;  // samples of one model that fill the card
+  const std::size_t each = Program::bytes_per_sample(network, Program::Use::kForward, precision);
+  return std::clamp<std::size_t>(kBytes / (models * each), 1,
+                                 std::clamp<std::size_t>(most, 1, kEnough));
+}
+
+std::unique_ptr<Plan> CudaBank::compile(std::size_t peers, Plan::Use use) {
+  backend::cuda::Context& context = backend::cuda::context_of(kernels_);
+  context.tape.submit();  // what is recorded so far does not wait for the allocations
+  const std::size_t batch = use == Plan::Use::kEvaluation
+                                ? evaluation_batch(network_, peers, test.size(), context.precision)
+                                : batch_;
+  return std::make_unique<CudaPlan>(network_, peers, batch, use, kernels_);
+}
 
 }  // namespace
 
-Plan::Plan(const Network& network, std::size_t peers, std::size_t batch, Use use, Context& context)
-    : peers_(peers),
-      batch_(batch),
-      context_(context),
-      labels_(peers * batch),
-      forward_packer_(context.precision),
-      backward_packer_(context.precision) {
-  assert(peers > 0 && batch > 0);
-  for (const model::Operation& operation : network.operations()) {
-    tensors_.push_back({.shape = operation.shape, .peers = peers, .batch = batch});
-    if (tensors_.back().size() > std::numeric_limits<std::int32_t>::max()) {
-      throw InvalidArgument(fmt::format(
-          "[batch] {} peers x {} samples are too many for the GPU at once: {} makes {} values, at "
-          "most 2^31 - 1 fit; use a smaller batch or fewer peers",
-          peers, batch, operation.name, tensors_.back().size()));
-    }
-  }
-  const auto allocate = [&](std::size_t size) {
-    return static_cast<void*>(
-        memory_.emplace_back(size * static_cast<std::size_t>(entry_bytes(context.precision)))
-            .data());
-  };
-  tensors_.front().data = allocate(tensors_.front().size());
-  const std::vector<Fused> steps = fuse(network);
-  if (use == Use::kTraining) {
-    const std::vector<model::Value> owners = gradient_owners(network, steps);
-    for (std::size_t k = steps.size(); k-- > 0;) {  // an owner is made after those it has room for
-      const model::Value made = steps[k].output, owner = owners[made];
-      tensors_[made].gradient =
-          owner == made ? allocate(tensors_[made].size()) : tensors_[owner].gradient;
-    }
-  }
-  for (const Fused& step : steps) {
-    tensors_[step.output].data = allocate(tensors_[step.output].size());
-    add_step(network, step);
-  }
-  logits_ = &tensors_.back();
+}  // namespace cuda
+
+std::unique_ptr<DeviceBank> make_cuda_bank(const model::Network& network, const data::Share& share,
+                                           const data::Augmentation& augmentation,
+                                           const ObjectiveContext& context) {
+  return std::make_unique<cuda::CudaBank>(network, share, augmentation, context);
 }
 
-void Plan::add_step(const Network& network, const Fused& fused) {
-  const model::Operation& operation = network.operations()[fused.operation];
-  Site site{.index = fused.operation,
-            .x = &tensors_[operation.inputs[0]],
-            .y = &tensors_[fused.output],
-            .residual = fused.residual ? &tensors_[*fused.residual] : nullptr,
-            .relu = fused.relu,
-            .precision = context_.precision,
-            .processors = context_.processors,
-            .shared_bytes = context_.shared_bytes,
-            .bulk_copies = context_.bulk_copies,
-            .forward_packer = &forward_packer_,
-            .backward_packer = &backward_packer_};
-  for (std::size_t k = 0; k < operation.parameters.size(); ++k) {
-    site.places.parameter[k] = network.layout().segments()[operation.parameters[k]].offset;
-  }
-  for (std::size_t k = 0; k < operation.buffers.size(); ++k) {
-    site.places.buffer[k] = network.buffers().segments()[operation.buffers[k]].offset;
-  }
-  ++site.x->readers;
-  if (site.residual != nullptr) ++site.residual->readers;
-  steps_.push_back(make_step(operation.kind, site));
-}
-
-void Plan::forward(const Call& call) {
-  forward_packer_.pack(context_.tape, call, peers_);
-  for (const auto& step : steps_) step->forward(context_.tape, call);
-}
-
-void Plan::gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
-                    std::span<const StreamKey> keys, std::span<float* const> gradients,
-                    std::span<double* const> losses) {
-  assert(logits_->wants_gradient());
-  backend::cuda::Tape& tape = context_.tape;
-  const Call call{.parameters = tape.put(parameters),
-                  .new_buffers = tape.put(buffers),
-                  .gradient = tape.put(gradients),
-                  .momentum = tape.put(static_cast<float>(model::BatchNorm::kMomentum)),
-                  .dropout_keys = tape.put(keys),
-                  .training = true};
-  constexpr int kSide = 1;  // weights are packed for the way back beside the way there
-  tape.fork(kSide);
-  tape.use(kSide);
-  backward_packer_.pack(tape, call, peers_);
-  tape.use(0);
-  forward(call);
-  tape.join(kSide);
-  for (Tensor& tensor : tensors_) {
-    tensor.contributions = 0;
-    tensor.gradient_sums = {};
-    tensor.masked = false;
-  }
-  cross_entropy(tape, context_.precision, *logits_, labels_.data(), tape.put(losses));
-  for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(tape, call);
-}
-
-void Plan::logits(std::span<const float* const> parameters, std::span<const float* const> buffers) {
-  forward({.parameters = context_.tape.put(parameters), .buffers = context_.tape.put(buffers)});
-}
-
-void Plan::observe(std::span<const float* const> parameters, std::span<float* const> buffers,
-                   double momentum) {
-  forward({.parameters = context_.tape.put(parameters),
-           .new_buffers = context_.tape.put(buffers),
-           .momentum = context_.tape.put(static_cast<float>(momentum)),
-           .training = true});
-}
-
-std::size_t Plan::bytes_a_sample(const Network& network, Use use, Precision precision) {
-  const std::vector<Fused> steps = fuse(network);
-  const std::vector<model::Value> owners = gradient_owners(network, steps);
-  std::size_t entries = network.shape(network.input()).size();
-  for (const Fused& step : steps) {
-    const bool has_gradient = use == Use::kTraining && owners[step.output] == step.output;
-    entries += (has_gradient ? 2 : 1) * network.shape(step.output).size();
-  }
-  return entries * static_cast<std::size_t>(entry_bytes(precision));
-}
-
-}  // namespace hearsay::engine::cuda
+}  // namespace hearsay::engine

@@ -62,7 +62,7 @@ class MapStep final : public Step {
   explicit MapStep(const Site& site) : site_(site) {}
 
   void forward(Tape& tape, const Call&) override {
-    with_width(site_.precision, site_.x->size(),
+    with_width(site_.x->type, site_.x->size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(map_forward<Map, T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
                              static_cast<const T*>(site_.x->data), static_cast<T*>(site_.y->data),
@@ -73,7 +73,7 @@ class MapStep final : public Step {
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
-    with_width(site_.precision, site_.x->size(),
+    with_width(site_.x->type, site_.x->size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(map_backward<Map, T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
                              static_cast<const T*>(site_.x->data),
@@ -126,7 +126,7 @@ class AddStep final : public Step {
   explicit AddStep(const Site& site) : site_(site) {}
 
   void forward(Tape& tape, const Call&) override {
-    with_width(site_.precision, size(),
+    with_width(site_.x->type, size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(add_forward<T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
                              static_cast<const T*>(site_.x->data),
@@ -140,7 +140,7 @@ class AddStep final : public Step {
     Tensor& b = *site_.residual;
     if (!a.wants_gradient() && !b.wants_gradient()) return;
     const bool add_a = a.wants_gradient() && a.adds(), add_b = b.wants_gradient() && b.adds();
-    with_width(site_.precision, size(),
+    with_width(site_.x->type, size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(add_backward<T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
                              static_cast<const T*>(site_.y->gradient),

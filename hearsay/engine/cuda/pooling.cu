@@ -160,7 +160,7 @@ class PoolStep final : public Step {
   }
 
   void forward(Tape& tape, const Call&) override {
-    with_width(site_.precision, in_.channels,
+    with_width(site_.x->type, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(pool_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads, 0,
                              static_cast<const T*>(site_.x->data), in_, out_, window_,
@@ -174,7 +174,7 @@ class PoolStep final : public Step {
     const bool add = x.adds();
     // `places` mask what is written here, but not what is there.
     x.masked = x.wants_mask && x.is_complete() && places_.data() != nullptr && !add;
-    with_width(site_.precision, in_.channels,
+    with_width(site_.x->type, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  const auto* dy = static_cast<const T*>(site_.y->gradient);
                  auto* dx = static_cast<T*>(site_.x->gradient);

@@ -56,7 +56,7 @@ class ShortcutStep final : public Step {
       : site_(site), in_(*site.x), out_(*site.y), before_((out_.channels - in_.channels) / 2) {}
 
   void forward(Tape& tape, const Call&) override {
-    with_width(site_.precision, run(),
+    with_width(site_.x->type, run(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(shortcut_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads,
                              0, static_cast<const T*>(site_.x->data), in_, out_, before_,
@@ -67,7 +67,7 @@ class ShortcutStep final : public Step {
   void backward(Tape& tape, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
-    with_width(site_.precision, run(),
+    with_width(site_.x->type, run(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  tape.launch(shortcut_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads,
                              0, static_cast<const T*>(site_.y->gradient), in_, out_, before_, add,
@@ -113,7 +113,7 @@ class FlattenStep final : public Step {
 
  private:
   void launch(Tape& tape, const void* from, bool to_image, bool add, void* to) {
-    with_storage(site_.precision, [&]<class T>(std::type_identity<T>) {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       tape.launch(flatten<T>, blocks_for(image_.size, kThreads), kThreads, 0,
                   static_cast<const T*>(from), image_, to_image, add, static_cast<T*>(to));
     });

@@ -1,27 +1,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 #include "hearsay/backend/cuda/context.h"
-#include "hearsay/engine/cuda/stream_key.h"
 #include "hearsay/engine/cuda/tensor.h"
-#include "hearsay/model/network.h"
+#include "hearsay/engine/step.h"
 
 namespace hearsay::engine::cuda {
 
-/// What one call of a plan hands to its steps. All addresses are of device memory that each
-/// submission fills anew, one entry a peer: the arrays of the peers need not be neighbours.
-struct Call {
-  const float* const* parameters = nullptr;  ///< [peer] -> d floats
-  const float* const* buffers = nullptr;     ///< [peer], read in evaluation
-  float* const* new_buffers = nullptr;       ///< [peer], updated in training
-  float* const* gradient = nullptr;          ///< [peer] -> d floats, every one is written
-  const float* momentum = nullptr;           ///< one: of running statistics
-  const StreamKey* dropout_keys = nullptr;   ///< [peer]; null: nothing is dropped
-  bool training = false;
+/// All peers at once. Addresses are of device memory that each submission fills anew, with one
+/// entry per peer: the arrays of the peers need not be neighbours.
+struct AllPeers {
+  template <class T>
+  using Rows = T* const*;
+  using Momentum = const float*;
 };
+using Call = BasicCall<AllPeers>;
 
 /// One operation of a network (with those fused into it) for m peers. Tensors outlive it.
 ///
@@ -36,36 +31,23 @@ class Step {
   virtual void backward(backend::cuda::Tape& tape, const Call& call) = 0;
 };
 
-/// Where an operation's parameters and buffers lie in a model's flat arrays.
+/// In the place of an offset (Places): there is no such array.
 inline constexpr std::size_t kNowhere = ~std::size_t{0};
-struct Places {
-  std::size_t parameter[3] = {0, 0, 0};
-  std::size_t buffer[2] = {0, 0};
-};
 
 class WeightPacker;
 
-/// What the step of one operation is made from.
-struct Site {
-  std::uint64_t index = 0;  ///< of the operation, for its random numbers
-  Tensor* x = nullptr;
-  Tensor* y = nullptr;
-  Tensor* residual = nullptr;  ///< added to the output before `relu`
-  bool relu = false;           ///< the last thing that happens to the output
-  Places places{};
+/// With what a step must know of the device.
+struct Site : BasicSite<Tensor> {
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
   int shared_bytes = 0;                     ///< the most that a block can have
   bool bulk_copies = false;                 ///< the hardware copies tensors by itself
-  WeightPacker* forward_packer = nullptr;   ///< packs before the first step
-  WeightPacker* backward_packer = nullptr;  ///< before the first one back
+  WeightPacker* forward_packer = nullptr;   ///< packs before the first step forward
+  WeightPacker* backward_packer = nullptr;  ///< before the first step backward
 };
 
-/// The step of an operation of that kind.
-std::unique_ptr<Step> make_step(const model::Kind& kind, const Site& site);
-
 std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
-/// Any convolution, one thread an output, in float: for shapes that nobody hurries with, and what
+/// Any convolution, one thread an output, in float: the slow fallback for unusual shapes, and what
 /// faster ones are tested against.
 std::unique_ptr<Step> make_plain_conv2d(const model::Conv2d&, const Site&);
 std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);

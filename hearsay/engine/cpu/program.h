@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hearsay/engine/cpu/step.h"
+#include "hearsay/engine/cpu/storage.h"
+#include "hearsay/engine/fuse.h"
+#include "hearsay/model/network.h"
+
+namespace hearsay::engine::cpu {
+
+/// A network compiled for one thread of the CPU and a batch size: layouts, fused steps, one arena.
+///
+/// A program holds no parameters: every call is handed one peer's flat arrays, in the plain layout
+/// of Network::layout(). The memory is for one peer at a time, so a process needs one program per
+/// thread, not one per peer. The arena is allocated once; a call allocates nothing that grows with
+/// the batch. A result depends only on the call's arguments and what `images` holds.
+///
+/// Thread safety: none; one call at a time.
+class Program {
+ public:
+  /// Throws InvalidArgument if nobody reads a value of the network.
+  Program(const model::Network& network, std::size_t batch);
+
+  std::size_t batch() const { return batch_; }
+  std::size_t arena_bytes() const { return storage_.bytes(); }  ///< activations and scratch
+
+  /// Where the caller puts the next batch: batch() samples of channel, row, column, as the model
+  /// sees them. Every call below reads it and leaves it undefined.
+  std::span<float> images() { return {storage_[0].data(), batch_ * storage_[0].shape.size()}; }
+
+  /// The mean softmax cross-entropy of the batch, in training mode; `gradient` is overwritten with
+  /// its gradient, running statistics are updated. `key` names the stream that decides what dropout
+  /// drops.
+  double gradient(std::span<const float> parameters, std::span<float> buffers,
+                  std::span<const std::uint16_t> labels, const StreamKey& key,
+                  std::span<float> gradient);
+
+  /// Forward in evaluation mode; `logits` gets batch() rows of Network::classes().
+  void logits(std::span<const float> parameters, std::span<const float> buffers,
+              std::span<float> logits);
+
+  /// Forward in training mode (without dropout), for its statistics only:
+  /// buffers = (1 - momentum) buffers + momentum (of this batch).
+  void observe(std::span<const float> parameters, std::span<float> buffers, double momentum);
+
+ private:
+  void lay_out(const model::Network& network);
+  Tensor* input_of(const model::Network& network, const model::Operation& operation,
+                   model::Value value);
+  Tensor* copy_of(Tensor& tensor, std::size_t block);
+  void add_step(const model::Network& network, const Fused& fused);
+  void append(std::unique_ptr<Step> step, const std::vector<Tensor*>& inputs, const Tensor& output);
+  void forward(const Call& call);
+  double cross_entropy(std::span<const std::uint16_t> labels);
+
+  std::size_t batch_;
+  Storage storage_;  ///< tensors: one per value of the network, then copies in other layouts
+  std::vector<std::unique_ptr<Step>> steps_;
+  Tensor* blocked_images_ = nullptr;
+  Tensor* logits_ = nullptr;
+};
+
+}  // namespace hearsay::engine::cpu

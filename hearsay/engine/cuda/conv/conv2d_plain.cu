@@ -1,0 +1,192 @@
+#include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/engine/cuda/extent.h"
+#include "hearsay/engine/cuda/numbers.h"
+#include "hearsay/engine/cuda/step.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::cuda::Tape;
+
+constexpr unsigned kThreads = 128;
+
+struct Sizes {
+  Extent in, out;
+  unsigned kernel, stride, padding;
+  unsigned group_in, group_out;  ///< channels of a group
+  unsigned relu;
+  std::size_t weight, bias;  ///< where they lie in a model; kNowhere: there is none
+
+  __device__ std::size_t weight_at(unsigned o, unsigned i, unsigned k, unsigned l) const {
+    return weight + ((std::size_t{o} * group_in + i) * kernel + k) * kernel + l;
+  }
+  __device__ std::size_t input_at(unsigned sample, unsigned row, unsigned column) const {
+    return ((std::size_t{sample} * in.height + row) * in.width + column) * in.channels;
+  }
+  __device__ std::size_t output_at(unsigned sample, unsigned row, unsigned column) const {
+    return ((std::size_t{sample} * out.height + row) * out.width + column) * out.channels;
+  }
+};
+
+/// One thread an entry of the output.
+template <class T>
+__global__ void convolve(const T* x, const float* const* parameters, Sizes s, T* y) {
+  backend::cuda::begin_launch();
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= s.out.size) return;
+  const unsigned o = at % s.out.channels, column = at / s.out.channels % s.out.width;
+  const unsigned row = at / s.out.channels / s.out.width % s.out.height;
+  const unsigned sample = at / s.out.channels / s.out.width / s.out.height;
+  const float* model = parameters[sample / s.in.batch];
+  const unsigned first = o / s.group_out * s.group_in;
+  float sum = s.bias != kNowhere ? model[s.bias + o] : 0.0f;
+  for (unsigned k = 0; k < s.kernel; ++k) {
+    const unsigned r = row * s.stride + k - s.padding;  // wraps if outside
+    if (r >= s.in.height) continue;
+    for (unsigned l = 0; l < s.kernel; ++l) {
+      const unsigned c = column * s.stride + l - s.padding;
+      if (c >= s.in.width) continue;
+      const T* from = x + s.input_at(sample, r, c) + first;
+      for (unsigned i = 0; i < s.group_in; ++i) {
+        sum = fmaf(model[s.weight_at(o, i, k, l)], to_float(from[i]), sum);
+      }
+    }
+  }
+  y[at] = from_float<T>(s.relu && sum < 0 ? 0.0f : sum);
+}
+
+/// The gradient of an output, 0 where relu cut it off.
+template <class T>
+__device__ float gradient_of(const T* y, const T* dy, const Sizes& s, std::size_t at) {
+  return s.relu && !(to_float(y[at]) > 0) ? 0.0f : to_float(dy[at]);
+}
+
+/// One thread an entry of the input.
+template <class T>
+__global__ void pull_back(const T* y, const T* dy, const float* const* parameters, Sizes s,
+                          bool add, T* dx) {
+  backend::cuda::begin_launch();
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= s.in.size) return;
+  const unsigned channel = at % s.in.channels, column = at / s.in.channels % s.in.width;
+  const unsigned row = at / s.in.channels / s.in.width % s.in.height;
+  const unsigned sample = at / s.in.channels / s.in.width / s.in.height;
+  const float* model = parameters[sample / s.in.batch];
+  const unsigned first = channel / s.group_in * s.group_out, i = channel % s.group_in;
+  float sum = 0;
+  for (unsigned k = 0; k < s.kernel; ++k) {
+    const unsigned r = row + s.padding - k;  // stride times the output's row
+    if (row + s.padding < k || r % s.stride != 0 || r / s.stride >= s.out.height) continue;
+    for (unsigned l = 0; l < s.kernel; ++l) {
+      const unsigned c = column + s.padding - l;
+      if (column + s.padding < l || c % s.stride != 0 || c / s.stride >= s.out.width) continue;
+      const std::size_t from = s.output_at(sample, r / s.stride, c / s.stride) + first;
+      for (unsigned o = 0; o < s.group_out; ++o) {
+        sum = fmaf(model[s.weight_at(first + o, i, k, l)], gradient_of(y, dy, s, from + o), sum);
+      }
+    }
+  }
+  store_gradient(sum, add, dx + at);
+}
+
+/// One thread a weight and peer: sums over the pixels of a sample, then over the samples.
+template <class T>
+__global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
+                                float* const* gradient) {
+  backend::cuda::begin_launch();
+  const unsigned weights = s.out.channels * s.group_in * s.kernel * s.kernel;
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= weights) return;
+  const unsigned l = at % s.kernel, k = at / s.kernel % s.kernel;
+  const unsigned i = at / s.kernel / s.kernel % s.group_in;
+  const unsigned o = at / s.kernel / s.kernel / s.group_in;
+  const unsigned channel = o / s.group_out * s.group_in + i;
+  double sum = 0;
+  for (unsigned b = 0; b < s.in.batch; ++b) {
+    const unsigned sample = blockIdx.y * s.in.batch + b;
+    float part = 0;
+    for (unsigned row = 0; row < s.out.height; ++row) {
+      const unsigned r = row * s.stride + k - s.padding;  // wraps if outside
+      if (r >= s.in.height) continue;
+      for (unsigned column = 0; column < s.out.width; ++column) {
+        const unsigned c = column * s.stride + l - s.padding;
+        if (c >= s.in.width) continue;
+        part = fmaf(gradient_of(y, dy, s, s.output_at(sample, row, column) + o),
+                    to_float(x[s.input_at(sample, r, c) + channel]), part);
+      }
+    }
+    sum += static_cast<double>(part);
+  }
+  gradient[blockIdx.y][s.weight + at] = static_cast<float>(sum);
+}
+
+/// One thread a channel and peer.
+template <class T>
+__global__ void bias_gradient(const T* y, const T* dy, Sizes s, float* const* gradient) {
+  backend::cuda::begin_launch();
+  const unsigned o = blockIdx.x * kThreads + threadIdx.x;
+  if (o >= s.out.channels) return;
+  const unsigned pixels = s.out.batch * s.out.height * s.out.width;
+  double sum = 0;
+  for (unsigned p = 0; p < pixels; ++p) {
+    const std::size_t at = (std::size_t{blockIdx.y} * pixels + p) * s.out.channels + o;
+    sum += static_cast<double>(gradient_of(y, dy, s, at));
+  }
+  gradient[blockIdx.y][s.bias + o] = static_cast<float>(sum);
+}
+
+class PlainConv2dStep final : public Step {
+ public:
+  PlainConv2dStep(const model::Conv2d& conv, const Site& site)
+      : site_(site),
+        sizes_{.in = Extent(*site.x),
+               .out = Extent(*site.y),
+               .kernel = static_cast<unsigned>(conv.kernel),
+               .stride = static_cast<unsigned>(conv.stride),
+               .padding = static_cast<unsigned>(conv.padding),
+               .group_in = static_cast<unsigned>(site.x->shape.channels / conv.groups),
+               .group_out = static_cast<unsigned>(conv.out / conv.groups),
+               .relu = site.relu,
+               .weight = site.places.parameter[0],
+               .bias = conv.bias ? site.places.parameter[1] : kNowhere} {}
+
+  void forward(Tape& tape, const Call& call) override {
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
+      tape.launch(convolve<T>, blocks_for(sizes_.out.size, kThreads), kThreads, 0,
+                  static_cast<const T*>(site_.x->data), call.parameters, sizes_,
+                  static_cast<T*>(site_.y->data));
+    });
+  }
+
+  void backward(Tape& tape, const Call& call) override {
+    const auto peers = static_cast<unsigned>(site_.x->peers);
+    const std::size_t weights =
+        std::size_t{sizes_.out.channels} * sizes_.group_in * sizes_.kernel * sizes_.kernel;
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
+      const auto* y = static_cast<const T*>(site_.y->data);
+      const auto* dy = static_cast<const T*>(site_.y->gradient);
+      tape.launch(weight_gradient<T>, dim3(blocks_for(weights, kThreads), peers), kThreads, 0,
+                  static_cast<const T*>(site_.x->data), y, dy, sizes_, call.gradient);
+      if (sizes_.bias != kNowhere) {
+        tape.launch(bias_gradient<T>, dim3(blocks_for(sizes_.out.channels, kThreads), peers),
+                    kThreads, 0, y, dy, sizes_, call.gradient);
+      }
+      if (!site_.x->wants_gradient()) return;
+      tape.launch(pull_back<T>, blocks_for(sizes_.in.size, kThreads), kThreads, 0, y, dy,
+                  call.parameters, sizes_, site_.x->adds(), static_cast<T*>(site_.x->gradient));
+    });
+  }
+
+ private:
+  Site site_;
+  Sizes sizes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_plain_conv2d(const model::Conv2d& conv, const Site& site) {
+  return std::make_unique<PlainConv2dStep>(conv, site);
+}
+
+}  // namespace hearsay::engine::cuda

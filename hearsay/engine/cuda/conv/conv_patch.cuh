@@ -1,0 +1,71 @@
+#pragma once
+
+#include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/engine/cuda/conv/conv_multiply.cuh"
+
+namespace hearsay::engine::cuda {
+
+/// y = convolution of x with the packed weights, for all peers: block (tile, group of kOut
+/// channels, peer). Implicit matrix product: pixels x (taps x channels) x output channels.
+template <class Math, class Shape, int kKernel, bool kWhole, bool kBackward>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
+    convolve(const __grid_constant__ ConvLaunch p) {
+  backend::cuda::begin_launch();
+  using Entry = typename Math::Entry;
+  constexpr int kPitch = Shape::kPitch;
+  constexpr int kEntries = Shape::kBytes / static_cast<int>(sizeof(Entry));  // of a chunk
+  extern __shared__ __align__(1024) char shared[];  // as kernels of one file must agree
+  const ConvGeometry& g = p.geometry;
+  const int kernel = kKernel > 0 ? kKernel : g.kernel;
+  const int peer = blockIdx.z;
+  const Source<Entry> x{static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c};
+  const int weight_bytes = kernel * kernel * Shape::kOut * kPitch;
+  const int stage_bytes = weight_bytes + g.patch_positions() * kPitch;
+  const auto stage_of = [&](int chunk) {
+    return shared + (Shape::kStages > 1 ? chunk % 2 * stage_bytes : 0);
+  };
+  char* const others = shared + (p.chunks > 1 ? Shape::kStages : 1) * stage_bytes;
+  const char* packed = static_cast<const char*>(p.weights) + peer * p.weights_stride +
+                       static_cast<long>(blockIdx.y) * p.chunks * weight_bytes;
+  const Window window = patch_window(g, tile_origin(g, blockIdx.x));
+  const auto ask = [&](int chunk) {
+    char* stage = stage_of(chunk);
+    const char* from = packed + static_cast<long>(chunk) * weight_bytes;
+    const std::uint32_t to = shared_address(stage);
+    for (int at = threadIdx.x * 16; at < weight_bytes; at += Shape::kThreads * 16) {
+      copy_16_async(to + at, from + at);
+    }
+    copy_window<Math, Shape::kThreads, Shape::kBytes, kWhole>(x, window, chunk * kEntries,
+                                                              stage + weight_bytes, kPitch);
+    commit_copies();
+  };
+  ask(0);
+  Epilogue<Entry, Shape, kBackward> epilogue(p, others);
+
+  int rows[Shape::kRows];
+  find_rows<Shape>(g, rows);
+  const int half = threadIdx.x % 32 / 16;
+
+  float sum[Shape::kRows][Shape::kColumns][4] = {};
+  for (int chunk = 0; chunk < p.chunks; ++chunk) {
+    wait_for_copies();
+    const char* stage = stage_of(chunk);
+    __syncthreads();
+    if (Shape::kStages > 1 && chunk + 1 < p.chunks) ask(chunk + 1);
+    if (chunk + 1 == p.chunks) epilogue.begin(blockIdx.x);
+    const std::uint32_t patch = shared_address(stage) + weight_bytes + half * 16;
+    multiply_chunk<Math, Shape, kKernel>(
+        kernel, shared_address(stage) + weight_row<Shape>(),
+        [&](int f, int k, int l, int step) {
+          return patch + (rows[f] + k * g.patch_w + l) * kPitch + step * 32;
+        },
+        sum);
+    if (Shape::kStages == 1 && chunk + 1 < p.chunks) {
+      __syncthreads();
+      ask(chunk + 1);
+    }
+  }
+  epilogue.finish(blockIdx.x, sum);
+}
+
+}  // namespace hearsay::engine::cuda

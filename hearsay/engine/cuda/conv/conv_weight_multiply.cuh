@@ -1,0 +1,204 @@
+#pragma once
+
+#include "hearsay/engine/cuda/conv/conv_weight_tiles.cuh"
+
+/// The products of a tile of slopes and its patch in shared memory, for all taps of a block's
+/// weights: output channels x pixels x (taps x input channels).
+namespace hearsay::engine::cuda {
+
+/// A warp's sums; it has the channels from (out, in) of the block on.
+template <class Shape>
+struct WarpSums {
+  static constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
+
+  int out = 0, in = 0;
+  float of[Shape::kTaps][Shape::kRows][Shape::kColumns][4] = {};
+};
+
+/// Which of those who share a block's weights, and divide its pixels, this warp is.
+template <class Shape>
+__device__ inline int warp_of_pixels() {
+  return static_cast<int>(threadIdx.x) / 32 % Shape::kWarpsK;
+}
+
+/// Slopes of kPiece / 2 pixels and of as many that stand `apart` pixels further on, as A.
+template <class Math, class Shape, class Tiles>
+__device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, int apart, int out,
+                                   std::uint32_t (&a)[Shape::kRows][4]) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int f = 0; f < Shape::kRows; ++f) {
+    if constexpr (sizeof(typename Math::Entry) == 4) {
+      const char* at = slopes + (pixel + lane % 4) * Tiles::kOutRow + lane / 4 * 8 +
+                       Tiles::slope_offset(out + f * 16);
+      const uint2 near = *reinterpret_cast<const uint2*>(at);
+      const uint2 far = *reinterpret_cast<const uint2*>(at + apart * Tiles::kOutRow);
+      a[f][0] = near.x;
+      a[f][1] = near.y;
+      a[f][2] = far.x;
+      a[f][3] = far.y;
+    } else {
+      load_matrices_transposed(
+          a[f], shared_address(slopes) + Tiles::slope_piece(pixel + lane / 16 * apart + lane % 8,
+                                                            out + f * 16 + lane / 8 % 2 * 8));
+    }
+  }
+}
+
+/// What a thread adds to the gradient of the bias: the sum over some of the pixels, for output
+/// channel threadIdx.x mod kOut of the block.
+template <class Math, class Shape, class Tiles>
+__device__ inline float sum_of_slopes(const Tiles&, const char* slopes) {
+  using Entry = typename Math::Entry;
+  constexpr int kApart = Shape::kThreads / Shape::kOut;
+  const int out = threadIdx.x % Shape::kOut;
+  float sum = 0;
+#pragma unroll 4
+  for (int pixel = threadIdx.x / Shape::kOut; pixel < Shape::kPixels; pixel += kApart) {
+    if constexpr (sizeof(Entry) == 4) {
+      sum += to_float(*reinterpret_cast<const Entry*>(slopes + pixel * Tiles::kOutRow +
+                                                      Tiles::slope_offset(out)));
+    } else {
+      const char* piece = slopes + Tiles::slope_piece(pixel, out / 8 * 8);
+      sum += to_float(reinterpret_cast<const Entry*>(piece)[out % 8]);
+    }
+  }
+  return sum;
+}
+
+/// From the place of a pixel on, in bytes, where the taps of a block read.
+template <class Shape>
+struct TapOffsets {
+  int tap[Shape::kTaps];
+
+  template <class Tiles>
+  __device__ TapOffsets(const Tiles& tiles, int first_tap) {
+    const ConvGeometry& g = tiles.p.geometry;
+#pragma unroll
+    for (int i = 0; i < Shape::kTaps; ++i) {
+      const int t = min(first_tap + i, g.taps - 1);  // those beyond are computed and not stored
+      tap[i] = (t / g.kernel * g.patch_w + t % g.kernel) * Tiles::kInRow;
+    }
+  }
+};
+
+/// For any geometry; place_of[pixel] is where tap (0, 0) of a pixel reads, in bytes of the patch.
+template <class Math, class Shape, class Tiles>
+__device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, const char* patch,
+                                       const int* place_of, const int (&tap_offset)[Shape::kTaps],
+                                       WarpSums<Shape>& sum) {
+  constexpr int kPiece = Shape::kPiece, kTogether = Shape::kTogether;
+  const int lane = threadIdx.x % 32;
+  for (int piece = warp_of_pixels<Shape>(); piece < Shape::kPixels / kPiece;
+       piece += Shape::kWarpsK) {
+    std::uint32_t a[Shape::kRows][4];
+    load_slopes<Math, Shape>(tiles, slopes, piece * kPiece, kPiece / 2, sum.out, a);
+    if constexpr (sizeof(typename Math::Entry) == 4) {
+      const int pixel = piece * 8 + lane % 4;
+      const char* near = patch + place_of[pixel] + lane / 4 * kTogether * 4;
+      const char* far = patch + place_of[pixel + 4] + lane / 4 * kTogether * 4;
+#pragma unroll
+      for (int n = 0; n < Shape::kColumns; n += kTogether) {
+        const int offset = tiles.patch_offset(sum.in + n * 8);
+#pragma unroll
+        for (int tap = 0; tap < Shape::kTaps; ++tap) {
+          using Words = typename Shape::Words;
+          const auto b0 = *reinterpret_cast<const Words*>(near + tap_offset[tap] + offset);
+          const auto b1 = *reinterpret_cast<const Words*>(far + tap_offset[tap] + offset);
+#pragma unroll
+          for (int t = 0; t < kTogether; ++t) {
+            const std::uint32_t k0 = b0.of[t], k1 = b1.of[t];
+#pragma unroll
+            for (int f = 0; f < Shape::kRows; ++f) {
+              Math::multiply(sum.of[tap][f][n + t], a[f], k0, k1);
+            }
+          }
+        }
+      }
+    } else {
+      const int place = place_of[piece * 16 + lane % 16];
+#pragma unroll
+      for (int tap = 0; tap < Shape::kTaps; ++tap) {
+#pragma unroll
+        for (int n = 0; n < Shape::kColumns; ++n) {
+          std::uint32_t b0, b1;
+          load_two_matrices_transposed(
+              b0, b1,
+              shared_address(patch) + tiles.patch_piece(place + tap_offset[tap], sum.in + n * 8));
+#pragma unroll
+          for (int f = 0; f < Shape::kRows; ++f) Math::multiply(sum.of[tap][f][n], a[f], b0, b1);
+        }
+      }
+    }
+  }
+}
+
+/// For kernels of 3 x 3 with stride 1, and tiles of whole strips: kStripWidth pixels wide and
+/// 2 kPieces high. A piece is two rows of a strip, and a row of the patch is read once for the
+/// three taps above one another that need it.
+template <class Math, class Shape, int kPieces, class Tiles>
+__device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g,
+                                       const char* slopes, const char* patch,
+                                       WarpSums<Shape>& sum) {
+  constexpr int kWidth = Shape::kStripWidth, kTogether = Shape::kTogether;
+  constexpr int kStrips = Shape::kPixels / (2 * kPieces * kWidth);
+  const int lane = threadIdx.x % 32;
+  const int log_across = g.log_w - (kWidth == 4 ? 2 : 3);
+  for (int strip = warp_of_pixels<Shape>(); strip < kStrips; strip += Shape::kWarpsK) {
+    const int y = (strip >> log_across) * 2 * kPieces;  // in the rows of all images
+    const int x = (strip & ((1 << log_across) - 1)) * kWidth;
+    const int corner = ((y >> g.log_h) * g.patch_h + (y & (g.tile_h - 1))) * g.patch_w + x;
+    std::uint32_t rows[2 * kPieces + 2][3][Shape::kColumns];  // of the patch, shifted by 0, 1, 2
+    const auto load_two_rows = [&](int r) {
+#pragma unroll
+      for (int l = 0; l < 3; ++l) {
+        if constexpr (sizeof(typename Math::Entry) == 4) {
+#pragma unroll
+          for (int i = r; i < r + 2; ++i) {
+            const char* at = patch + (corner + i * g.patch_w + l + lane % 4) * Tiles::kInRow +
+                             lane / 4 * kTogether * 4;
+#pragma unroll
+            for (int n = 0; n < Shape::kColumns; n += kTogether) {
+              const auto words = *reinterpret_cast<const typename Shape::Words*>(
+                  at + tiles.patch_offset(sum.in + n * 8));
+#pragma unroll
+              for (int t = 0; t < kTogether; ++t) rows[i][l][n + t] = words.of[t];
+            }
+          }
+        } else {
+          const int place =
+              (corner + (r + lane / 8 % 2) * g.patch_w + l + lane % 8) * Tiles::kInRow;
+#pragma unroll
+          for (int n = 0; n < Shape::kColumns; ++n) {
+            load_two_matrices_transposed(
+                rows[r][l][n], rows[r + 1][l][n],
+                shared_address(patch) + tiles.patch_piece(place, sum.in + n * 8));
+          }
+        }
+      }
+    };
+    load_two_rows(0);
+#pragma unroll
+    for (int piece = 0; piece < kPieces; ++piece) {
+      load_two_rows(2 * piece + 2);
+      std::uint32_t a[Shape::kRows][4];
+      load_slopes<Math, Shape>(tiles, slopes, (y + 2 * piece) * g.tile_w + x, g.tile_w, sum.out, a);
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+#pragma unroll
+        for (int l = 0; l < 3; ++l) {
+#pragma unroll
+          for (int n = 0; n < Shape::kColumns; ++n) {
+#pragma unroll
+            for (int f = 0; f < Shape::kRows; ++f) {
+              Math::multiply(sum.of[k * 3 + l][f][n], a[f], rows[2 * piece + k][l][n],
+                             rows[2 * piece + k + 1][l][n]);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace hearsay::engine::cuda

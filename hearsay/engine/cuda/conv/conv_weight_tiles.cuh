@@ -1,0 +1,129 @@
+#pragma once
+
+#include "hearsay/engine/cuda/conv/bulk.cuh"
+#include "hearsay/engine/cuda/conv/conv_weight_shape.cuh"
+
+/// How the tiles of slopes and patches that `correlate` multiplies come to shared memory, some at a
+/// time, and where their entries stand there.
+namespace hearsay::engine::cuda {
+
+/// Where tap (0, 0) of a pixel reads, where positions lie `row` bytes apart.
+__device__ inline int place_of_rows(const ConvGeometry& g, PixelPlace at, int row) {
+  return ((at.image * g.patch_h + at.y * g.stride) * g.patch_w + at.x * g.stride) * row;
+}
+
+/// Tiles in shared memory that threads bring there: a row of kOutPitch bytes a pixel of the slopes,
+/// one of kInPitch a position of the patch.
+template <class Math, class Shape, bool kWhole>
+struct WindowTiles {
+  using Entry = typename Math::Entry;
+  static constexpr int kStages = 2, kOutRow = Shape::kOutPitch, kInRow = Shape::kInPitch;
+
+  const WeightLaunch& p;
+  Source<Entry> x, slope;
+  int first_out, first_in;
+  char* stages;
+
+  __device__ static int stage_bytes(const ConvGeometry& g) {
+    return Shape::kPixels * kOutRow + g.patch_positions() * kInRow;
+  }
+  __device__ char* slopes(int k) const { return stages + k % 2 * stage_bytes(p.geometry); }
+  __device__ char* patch(int k) const { return slopes(k) + Shape::kPixels * kOutRow; }
+  /// Where a channel's entries begin, in bytes, from the row of a pixel or a position.
+  __device__ static int slope_offset(int channel) {
+    return channel * static_cast<int>(sizeof(Entry));
+  }
+  __device__ int place(PixelPlace at) const { return place_of_rows(p.geometry, at, kInRow); }
+  __device__ int patch_offset(int channel) const {
+    return channel * static_cast<int>(sizeof(Entry));
+  }
+  /// Of 8 neighbouring channels of bfloat16.
+  __device__ static int slope_piece(int pixel, int channel) {
+    return pixel * kOutRow + channel * 2;
+  }
+  __device__ int patch_piece(int place, int channel) const { return place + channel * 2; }
+
+  __device__ void ask(int k, int tile) const {
+    const TileOrigin origin = tile_origin(p.geometry, tile);
+    copy_window<Math, Shape::kThreads, Shape::kOut* static_cast<int>(sizeof(Entry)), kWhole>(
+        slope, pixel_window(p.geometry, origin), first_out, slopes(k), kOutRow);
+    copy_window<Math, Shape::kThreads, Shape::kIn* static_cast<int>(sizeof(Entry)), kWhole>(
+        x, patch_window(p.geometry, origin), first_in, patch(k), kInRow);
+    commit_copies();
+  }
+  __device__ void wait(int) const { wait_for_copies(); }
+};
+
+/// Tiles that the hardware brings, kStages at a time, as far as the slopes go: for every 16
+/// channels the pixels one after another.
+template <class Math, class Shape, int kStages_>
+struct BulkSlopes {
+  using Entry = typename Math::Entry;
+  static constexpr int kStages = kStages_;
+  static constexpr int kOutRow = 16 * static_cast<int>(sizeof(Entry));
+  static constexpr int kOutGroups = Shape::kOut / 16, kRoom = bulk_room(Shape::kPixels * kOutRow);
+
+  const WeightLaunch& p;
+  const CUtensorMap *slope_map, *x_map;
+  int first_out, first_in;
+  char* stages;
+  Barrier* barriers;  ///< kStages
+
+  __device__ static int slope_offset(int channel) {
+    return channel / 16 * kRoom + channel % 16 * 4;
+  }
+  __device__ static int slope_piece(int pixel, int channel) {
+    return channel / 16 * kRoom + swizzled<32>(pixel, channel % 16 / 8);
+  }
+
+  __device__ std::uint32_t barrier(int k) const { return shared_address(barriers + k % kStages); }
+  __device__ void wait(int k) const { wait_at(barrier(k), k / kStages % 2); }
+  /// Of tile k, beside which `patch_bytes` come.
+  __device__ void ask_slopes(int k, TileOrigin origin, const char* to, int patch_bytes) const {
+    expect_bytes(barrier(k), kOutGroups * Shape::kPixels * kOutRow + patch_bytes);
+#pragma unroll
+    for (int group = 0; group < kOutGroups; ++group) {
+      copy_box(shared_address(to) + group * kRoom, slope_map, image(origin), origin.y, origin.x,
+               first_out + group * 16, barrier(k));
+    }
+  }
+  __device__ int image(TileOrigin origin) const {  // among those of all peers
+    return blockIdx.z * p.geometry.images + origin.image;
+  }
+};
+
+/// Patches alike: for every 16 channels the positions one after another.
+template <class Math, class Shape>
+struct BulkTiles : BulkSlopes<Math, Shape, 2> {
+  using Base = BulkSlopes<Math, Shape, 2>;
+  using Base::barrier, Base::first_in, Base::kOutGroups, Base::kRoom, Base::p;
+  static constexpr int kInRow = Base::kOutRow, kInGroups = Shape::kIn / 16;
+  static_assert(Shape::kIn % 16 == 0);
+
+  __device__ int patch_room() const { return bulk_room(p.geometry.patch_positions() * kInRow); }
+  __device__ int stage_bytes() const { return kOutGroups * kRoom + kInGroups * patch_room(); }
+  __device__ char* slopes(int k) const { return this->stages + k % 2 * stage_bytes(); }
+  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }
+  __device__ int place(PixelPlace at) const { return place_of_rows(p.geometry, at, kInRow); }
+  __device__ int patch_offset(int channel) const {
+    return channel / 16 * patch_room() + channel % 16 * 4;
+  }
+  __device__ int patch_piece(int place, int channel) const {
+    return channel / 16 * patch_room() + swizzled<32>(place / kInRow, channel % 16 / 8);
+  }
+
+  __device__ void ask(int k, int tile) const {
+    if (threadIdx.x != 0) return;
+    const ConvGeometry& g = p.geometry;
+    const TileOrigin origin = tile_origin(g, tile);
+    this->ask_slopes(k, origin, slopes(k), kInGroups * g.patch_positions() * kInRow);
+#pragma unroll
+    for (int group = 0; group < kInGroups; ++group) {
+      copy_box(shared_address(patch(k)) + group * patch_room(), this->x_map, this->image(origin),
+               origin.y * g.stride - g.pad, origin.x * g.stride - g.pad, first_in + group * 16,
+               barrier(k));
+    }
+  }
+};
+
+}  // namespace hearsay::engine::cuda

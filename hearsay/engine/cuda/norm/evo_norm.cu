@@ -1,0 +1,269 @@
+#include <cmath>
+#include <numbers>
+
+#include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/engine/cuda/norm/sample_sums.h"
+
+namespace hearsay::engine::cuda {
+
+namespace {
+
+using backend::cuda::Memory;
+using backend::cuda::Tape;
+using model::EvoNorm;
+using model::RangeEvoNorm;
+
+constexpr unsigned kRuns = RangeEvoNorm::kRuns;
+constexpr unsigned kWarp = 32;
+
+/// Of a sample's group: y = weight_c h s + bias_c (+ residual), h = x sigma(v_c x).
+struct Spread {
+  float mean, s;  ///< mean: of the variance; range needs none
+};
+
+/// Places within the sample of the largest and smallest value of one run of a group.
+struct Extremes {
+  unsigned high, low;
+};
+
+struct Sizes {
+  Sample sample;
+  unsigned groups, batch;
+  std::size_t weight, bias, v;  ///< where they lie in a model
+  double kappa;                 ///< of the range; 0: the variance measures the spread
+};
+
+/// h, dh/dx and dh/dv.
+struct Bend {
+  __device__ Bend(float x, float v) {
+    const float sigma = 1 / (1 + expf(-v * x));
+    value = x * sigma;
+    const float curve = x * sigma * (1 - sigma);
+    to_x = fmaf(v, curve, sigma);
+    to_v = x * curve;
+  }
+  float value, to_x, to_v;
+};
+
+/// The extremes of run r of a group, by one warp; of equal values the first in the order channel,
+/// row, column. Lane 0 has the answer; `range` gets the difference.
+template <class T>
+__device__ Extremes find_extremes(const T* x, const Sample& sample, unsigned first_channel,
+                                  unsigned run, unsigned r, float& range) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const auto place = [&](unsigned j) {
+    return j % sample.pixels * sample.channels + first_channel + j / sample.pixels;
+  };
+  // Lanes beyond a run's end repeat its first value.
+  unsigned high = r * run + (lane < run ? lane : 0), low = high;
+  float most = to_float(x[place(high)]), least = most;
+  for (unsigned k = lane + kWarp; k < run; k += kWarp) {
+    const float value = to_float(x[place(r * run + k)]);
+    if (value > most) most = value, high = r * run + k;
+    if (value < least) least = value, low = r * run + k;
+  }
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+    const float more = __shfl_down_sync(~0u, most, step), less = __shfl_down_sync(~0u, least, step);
+    const unsigned at_more = __shfl_down_sync(~0u, high, step);
+    const unsigned at_less = __shfl_down_sync(~0u, low, step);
+    if (more > most || (more == most && at_more < high)) most = more, high = at_more;
+    if (less < least || (less == least && at_less < low)) least = less, low = at_less;
+  }
+  range = most - least;
+  return {place(high), place(low)};
+}
+
+/// s = 1 / (kappa R + epsilon) of every group, R the mean range of its runs. `ranges` is shared
+/// memory for a float a run.
+template <class T>
+__device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extremes* extremes,
+                               Spread* spreads) {
+  const unsigned members = s.sample.channels / s.groups;
+  const unsigned run = members * s.sample.pixels / kRuns;
+  for (unsigned k = threadIdx.x / kWarp; k < s.groups * kRuns; k += kSampleThreads / kWarp) {
+    float range;
+    const Extremes found = find_extremes(x, s.sample, k / kRuns * members, run, k % kRuns, range);
+    if (threadIdx.x % kWarp == 0) {
+      extremes[k] = found;
+      ranges[k] = range;
+    }
+  }
+  __syncthreads();
+  for (unsigned group = threadIdx.x; group < s.groups; group += kSampleThreads) {
+    double sum = 0;
+    for (unsigned r = 0; r < kRuns; ++r) sum += static_cast<double>(ranges[group * kRuns + r]);
+    const double mean = sum / kRuns;
+    const double spread = s.kappa * mean + RangeEvoNorm::kEpsilon;
+    spreads[group] = {0, static_cast<float>(1 / spread)};
+  }
+  __syncthreads();
+}
+
+template <class T>
+__global__ void __launch_bounds__(kSampleThreads)
+    evo_norm(const T* x, const float* const* parameters, Sizes s, Spread* spreads,
+             Extremes* extremes, const T* residual, T* y) {
+  backend::cuda::begin_launch();
+  extern __shared__ float shared[];
+  const std::size_t first = std::size_t{blockIdx.x} * s.sample.channels * s.sample.pixels;
+  const float* model = parameters[blockIdx.x / s.batch];
+  Spread* own = spreads + std::size_t{blockIdx.x} * s.groups;
+  x += first;
+  if (s.kappa > 0) {
+    measure_ranges(x, s, shared, extremes + std::size_t{blockIdx.x} * s.groups * kRuns, own);
+  } else {
+    group_moments(s.sample, s.groups, x, shared, shared + s.sample.channels,
+                  [&](unsigned group, float mean, double variance) {
+                    own[group] = {mean, static_cast<float>(rsqrt(variance + EvoNorm::kEpsilon))};
+                  });
+  }
+  const unsigned members = s.sample.channels / s.groups;
+  s.sample.for_each([&](unsigned at, unsigned c) {
+    const Bend h(to_float(x[at]), model[s.v + c]);
+    float value = fmaf(h.value * own[c / members].s, model[s.weight + c], model[s.bias + c]);
+    if (residual != nullptr) value += to_float(residual[first + at]);
+    y[first + at] = from_float<T>(value);
+  });
+}
+
+/// With g the gradient of y, and for a channel S1 = sum of g, S2 = sum of g h, S3 = sum of g dh/dv:
+///
+///   d bias_c = sum over samples of S1,   d weight_c = of s S2,   d v_c = of weight_c s S3,
+///   ds = sum over the group's channels of weight_c S2,   dx = weight_c s g dh/dx + (through s)
+///
+/// Through s: of the variance of M values -s^3 ds (x - m) / M; of the range -kappa s^2 ds / 16 at
+/// every maximum, plus that at every minimum.
+template <class T>
+__global__ void __launch_bounds__(kSampleThreads)
+    evo_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
+                      const Spread* spreads, const Extremes* extremes, float* parts, T* dx,
+                      bool add, T* residual, bool add_residual) {
+  backend::cuda::begin_launch();
+  extern __shared__ float totals[];  // S1, S2, S3 a channel, then a slope a group
+  const unsigned channels = s.sample.channels, members = channels / s.groups;
+  float* slopes = totals + 3 * channels;
+  const std::size_t first = std::size_t{blockIdx.x} * channels * s.sample.pixels;
+  const float* model = parameters[blockIdx.x / s.batch];
+  const Spread* own = spreads + std::size_t{blockIdx.x} * s.groups;
+  sum_channels<3>(
+      s.sample,
+      [&](unsigned at, unsigned c, float(&sums)[3]) {
+        const Bend h(to_float(x[first + at]), model[s.v + c]);
+        const float g = to_float(dy[first + at]);
+        sums[0] += g;
+        sums[1] = fmaf(g, h.value, sums[1]);
+        sums[2] = fmaf(g, h.to_v, sums[2]);
+      },
+      totals);
+  float* part = parts + std::size_t{blockIdx.x} * 3 * channels;
+  for (unsigned c = threadIdx.x; c < channels; c += kSampleThreads) {
+    const float factor = own[c / members].s;
+    part[c] = factor * totals[channels + c];
+    part[channels + c] = totals[c];
+    part[2 * channels + c] = model[s.weight + c] * factor * totals[2 * channels + c];
+  }
+  for (unsigned group = threadIdx.x; group < s.groups; group += kSampleThreads) {
+    double ds = 0;
+    for (unsigned c = group * members; c < (group + 1) * members; ++c) {
+      ds += static_cast<double>(model[s.weight + c]) * static_cast<double>(totals[channels + c]);
+    }
+    const double f = own[group].s, count = static_cast<double>(members) * s.sample.pixels;
+    slopes[group] =
+        static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
+  }
+  __syncthreads();
+  s.sample.for_each([&](unsigned at, unsigned c) {
+    const float g = to_float(dy[first + at]);
+    if (dx != nullptr) {
+      const unsigned group = c / members;
+      const float value = to_float(x[first + at]);
+      const Bend h(value, model[s.v + c]);
+      float slope = model[s.weight + c] * own[group].s * g * h.to_x;
+      if (s.kappa == 0) slope = fmaf(slopes[group], value - own[group].mean, slope);
+      store_gradient(slope, add, dx + first + at);
+    }
+    if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
+  });
+  if (s.kappa == 0 || dx == nullptr) return;
+  __syncthreads();
+  const Extremes* places = extremes + std::size_t{blockIdx.x} * s.groups * kRuns;
+  for (unsigned k = threadIdx.x; k < s.groups * kRuns; k += kSampleThreads) {
+    store_gradient(slopes[k / kRuns], true, dx + first + places[k].high);
+    store_gradient(-slopes[k / kRuns], true, dx + first + places[k].low);
+  }
+}
+
+class EvoNormStep final : public Step {
+ public:
+  EvoNormStep(std::size_t groups, bool range, const Site& site)
+      : site_(site),
+        sizes_{.sample = {.channels = static_cast<unsigned>(site.x->shape.channels),
+                          .pixels = static_cast<unsigned>(site.x->shape.pixels())},
+               .groups = static_cast<unsigned>(groups),
+               .batch = static_cast<unsigned>(site.x->batch),
+               .weight = site.places.parameter[0],
+               .bias = site.places.parameter[1],
+               .v = site.places.parameter[2],
+               .kappa = range ? kappa(site.x->shape.size() / groups / kRuns) : 0},
+        spreads_(samples() * groups),
+        parts_(std::size_t{samples()} * 3 * site.x->shape.channels) {
+    if (range) extremes_ = Memory<Extremes>(samples() * groups * kRuns);
+  }
+
+  void forward(Tape& tape, const Call& call) override {
+    const std::size_t floats = sizes_.kappa > 0 ? std::size_t{sizes_.groups} * kRuns
+                                                : sizes_.sample.channels + sizes_.groups;
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
+      tape.launch(evo_norm<T>, samples(), kSampleThreads, floats * sizeof(float),
+                  static_cast<const T*>(site_.x->data), call.parameters, sizes_, spreads_.data(),
+                  extremes_.data(),
+                  site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
+                  static_cast<T*>(site_.y->data));
+    });
+  }
+
+  void backward(Tape& tape, const Call& call) override {
+    const unsigned channels = sizes_.sample.channels;
+    const bool to_x = site_.x->wants_gradient();
+    const bool to_residual = site_.residual && site_.residual->wants_gradient();
+    const bool add = to_x && site_.x->adds();
+    const bool add_residual = to_residual && site_.residual->adds();
+    with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
+      tape.launch(evo_norm_backward<T>, samples(), kSampleThreads,
+                  (3 * channels + sizes_.groups) * sizeof(float),
+                  static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->gradient),
+                  call.parameters, sizes_, spreads_.data(), extremes_.data(), parts_.data(),
+                  static_cast<T*>(site_.x->gradient), add,
+                  to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
+    });
+    tape.launch(sum_samples<3>,
+                dim3(blocks_for(3 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128, 0,
+                parts_.data(), sizes_.batch, channels,
+                Offsets<3>{{sizes_.weight, sizes_.bias, sizes_.v}}, call.gradient);
+  }
+
+ private:
+  static double kappa(std::size_t run) {
+    const double m = static_cast<double>(run);
+    return 0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) / std::sqrt(2 * std::log(m));
+  }
+  unsigned samples() const { return static_cast<unsigned>(site_.x->peers * site_.x->batch); }
+
+  Site site_;
+  Sizes sizes_;
+  Memory<Spread> spreads_;
+  Memory<Extremes> extremes_;  ///< [sample][group][run]
+  Memory<float> parts_;        ///< of the parameters' gradients: [sample][weight, bias, v][channel]
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_evo_norm(const model::EvoNorm& norm, const Site& site) {
+  return std::make_unique<EvoNormStep>(norm.groups, false, site);
+}
+
+std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm& norm, const Site& site) {
+  return std::make_unique<EvoNormStep>(norm.groups, true, site);
+}
+
+}  // namespace hearsay::engine::cuda

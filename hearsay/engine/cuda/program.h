@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hearsay/backend/cuda/context.h"
+#include "hearsay/backend/cuda/memory.h"
+#include "hearsay/engine/cuda/conv/weight_packer.h"
+#include "hearsay/engine/cuda/step.h"
+#include "hearsay/engine/fuse.h"
+
+namespace hearsay::engine::cuda {
+
+/// A network compiled for the GPU, m peers and a batch size.
+///
+/// It holds no parameters: every call is handed the addresses of the peers' flat arrays (device
+/// memory, in the plain layout of Network::layout()), one per peer, and records its launches on the
+/// context's tape. The launches of two calls of one kind are the same, whatever the addresses. All
+/// memory is allocated once. What a peer gets does not depend on the others.
+class Program {
+ public:
+  enum class Use { kTraining, kForward };  ///< kForward: no memory for gradients
+
+  /// Throws InvalidArgument if nobody reads a value of the network, or a value has 2^31 entries.
+  Program(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
+          backend::cuda::Context& context);
+
+  std::size_t peers() const { return peers_; }
+  std::size_t batch() const { return batch_; }
+
+  /// Where the next batch is put: its images, and one label per sample. Calls below read them.
+  const Tensor& images() const { return tensors_.front(); }
+  std::uint16_t* labels() const { return labels_.data(); }
+  /// What `logits` computed.
+  const Tensor& logits() const { return *logits_; }
+
+  /// *losses[i] = the mean softmax cross-entropy of peer i's samples in training mode, gradients[i]
+  /// its gradient; buffers[i] are updated. `keys` name the streams that decide what dropout drops.
+  void gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
+                std::span<const StreamKey> keys, std::span<float* const> gradients,
+                std::span<double* const> losses);
+
+  /// Forward in evaluation mode.
+  void logits(std::span<const float* const> parameters, std::span<const float* const> buffers);
+
+  /// Forward in training mode (without dropout), for its statistics only:
+  /// buffers[i] = (1 - momentum) buffers[i] + momentum (of this batch).
+  void observe(std::span<const float* const> parameters, std::span<float* const> buffers,
+               double momentum);
+
+  /// Bytes per sample and peer that such a program allocates.
+  static std::size_t bytes_per_sample(const model::Network& network, Use use,
+                                      backend::Precision precision);
+
+ private:
+  void add_step(const model::Network& network, const Fused& fused);
+  void forward(const Call& call);
+
+  std::size_t peers_, batch_;
+  backend::cuda::Context& context_;
+  std::vector<Tensor> tensors_;  ///< one per value; those fused away have no memory
+  std::vector<backend::cuda::Memory<std::byte>> memory_;
+  backend::cuda::Memory<std::uint16_t> labels_;
+  WeightPacker forward_packer_, backward_packer_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  Tensor* logits_ = nullptr;
+};
+
+}  // namespace hearsay::engine::cuda
