@@ -40,6 +40,7 @@
 namespace {
 
 namespace engine = hearsay::engine;
+namespace gossip = hearsay::gossip;
 namespace train = hearsay::train;
 using hearsay::InvalidArgument;
 using hearsay::RunFailed;
@@ -109,7 +110,8 @@ train::Config config_for(const Row& row, const std::string& device, const std::s
 class World {
  public:
   World(const Row& row, const std::string& device, const std::string& algorithm)
-      : machine_(std::make_shared<gossip::Machine>(config_for(row, device, algorithm, 1))) {
+      : machine_(std::make_shared<gossip::Machine>(
+            config_for(row, device, algorithm, 1).text("device"), 0)) {
     for (std::size_t k = 0; k < row.runs; ++k) {
       const train::Config config = config_for(row, device, algorithm, k + 1);
       runs_.push_back(std::make_unique<train::Simulation>(config, machine_));

@@ -26,14 +26,14 @@ class GpuRunOf : public support::EveryAlgorithm {
   }
 
   static train::Config network_on(const std::string& device, const std::string& seed = "1") {
-    return support::method_on({{"device", device},
-                               {"data", "synthetic:shape=1x8x8,classes=3,samples=240"},
-                               {"model", "cnn:norm=group"},
-                               {"batch", "8"},
-                               {"rounds", "20"},
-                               {"evaluate", "20"},
-                               {"threads", "2"},
-                               {"seed", seed}});
+    return method_on({{"device", device},
+                      {"data", "synthetic:shape=1x8x8,classes=3,samples=240"},
+                      {"model", "cnn:norm=group"},
+                      {"batch", "8"},
+                      {"rounds", "20"},
+                      {"evaluate", "20"},
+                      {"threads", "2"},
+                      {"seed", seed}});
   }
 };
 
