@@ -90,7 +90,7 @@ class DeviceBank {
   virtual backend::Kernels& kernels() = 0;
 
   /// A plan for `peers` rows, of this bank and of others like it. Throws InvalidArgument if the
-  /// network cannot be compiled: nobody reads one of its values, or the device has no room.
+  /// network cannot be compiled: nothing reads one of its values, or the device lacks memory.
   virtual std::unique_ptr<Plan> compile(std::size_t peers, Plan::Use use) = 0;
 };
 

@@ -42,7 +42,7 @@ class BatchNormStep final : public AffineNorm {
       scale_.at(0, c) = static_cast<float>(scale);
       offset_.at(0, c) = static_cast<float>(static_cast<double>(bias[c]) - mean * scale);
     }
-    remake();
+    recompute();
   }
 
   void backward(const Call& call, std::byte*) override {

@@ -122,7 +122,7 @@ class Conv2dStep final : public Step {
                                       any_weights, bias, any(y, free), strides, padding, padding},
                                      attr, device());
     };
-    const auto hint = [&](algorithm how, bool free) {  // for the way back: without relu
+    const auto hint = [&](algorithm how, bool free) {  // for backward: without relu
       return forward(how, free, caller_scratchpad());
     };
     auto with_relu = caller_scratchpad();

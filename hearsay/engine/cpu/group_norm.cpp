@@ -43,7 +43,7 @@ class GroupNormStep final : public AffineNorm {
         offset_.at(n, c) = static_cast<float>(static_cast<double>(bias[c]) - all.mean * scale);
       }
     });
-    remake();
+    recompute();
   }
 
   void backward(const Call& call, std::byte*) override {

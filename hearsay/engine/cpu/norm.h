@@ -6,7 +6,7 @@
 #include "hearsay/backend/cpu/normalize.h"
 #include "hearsay/engine/cpu/step.h"
 
-/// What the norms share: the few numbers a sample and channel between the vector loops.
+/// What the norms share: the few numbers per sample and channel between the vector loops.
 namespace hearsay::engine::cpu {
 
 /// Mean and spread of a set of values, merged from parts (Chan, Golub, LeVeque 1983).
@@ -23,7 +23,7 @@ struct Moments {
   double variance() const { return square / count; }
 };
 
-/// An array with one float a sample and padded channel, or one a padded channel; what fills up the
+/// An array with one float per sample and padded channel, or per padded channel; what fills up the
 /// last block stays zero.
 class ChannelArray {
  public:
@@ -73,15 +73,15 @@ class AffineNorm : public Step {
             .output_is_cheap = true};
   }
 
-  void remake() final {
+  void recompute() final {
     backend::cpu::affine(site_.x->data(), tiles_, scale_, offset_,
                          site_.residual ? site_.residual->data() : nullptr, site_.relu,
                          site_.y->data());
   }
 
  protected:
-  /// With g the gradient of y where y > 0: first = sum of g, second = sum of g (x - mean), a sample
-  /// and channel. The output's gradient becomes g.
+  /// With g the gradient of y where y > 0: first = sum of g, second = sum of g (x - mean), per
+  /// sample and channel. The output's gradient becomes g.
   void sum_gradients() {
     Tensor& y = *site_.y;
     backend::cpu::affine_sums(site_.x->data(), tiles_, mean_,
@@ -89,7 +89,7 @@ class AffineNorm : public Step {
                                .y = site_.residual ? y.data() : nullptr,
                                .scale = scale_,
                                .offset = offset_},
-                              y.take_also(), y.gradient, first_.data(), second_.data());
+                              y.take_second_gradient(), y.gradient, first_.data(), second_.data());
   }
 
   /// dx = scale g + b x + c, and the residual's gradient.
@@ -103,7 +103,7 @@ class AffineNorm : public Step {
   Site site_;
   backend::cpu::Tiles tiles_;
   ChannelArray mean_, scale_, offset_;
-  ChannelArray first_, second_;  ///< sums or moments a sample and channel
+  ChannelArray first_, second_;  ///< sums or moments per sample and channel
   ChannelArray b_, c_;
 };
 

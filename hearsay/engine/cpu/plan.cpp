@@ -36,7 +36,7 @@ struct Worker {
   std::size_t features;
 };
 
-/// Workers that nobody uses now. There are never more than calls that run at once.
+/// Workers that are idle. There are never more than calls that run at once.
 class Workers {
  public:
   Workers(const model::Network& network, std::size_t batch) : network_(network), batch_(batch) {

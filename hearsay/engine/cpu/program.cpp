@@ -49,7 +49,7 @@ double Program::gradient(std::span<const float> parameters, std::span<float> buf
   forward(call);
   const double loss = cross_entropy(labels);
   for (std::size_t k = steps_.size(); k-- > 0;) {
-    for (std::size_t maker : storage_.go_back(k)) steps_[maker]->remake();
+    for (std::size_t maker : storage_.go_back(k)) steps_[maker]->recompute();
     steps_[k]->backward(call, storage_.back_scratch(k));
   }
   return loss;

@@ -21,7 +21,7 @@ using Site = BasicSite<Tensor>;
 struct Demands {
   bool input_in_backward = false;
   bool output_in_backward = false;
-  bool output_is_cheap = false;   ///< `remake` is there
+  bool output_is_cheap = false;   ///< `recompute` is there
   std::size_t scratch_bytes = 0;  ///< for the time of one call of forward or backward
 };
 
@@ -35,7 +35,7 @@ class Step {
   /// Output from inputs.
   virtual void forward(const Call& call, std::byte* scratch) = 0;
   /// The output once more, from the input, between forward and backward.
-  virtual void remake() {}
+  virtual void recompute() {}
   /// From the output's gradient: the inputs' gradients and the parameters'.
   virtual void backward(const Call& call, std::byte* scratch) = 0;
 };

@@ -21,7 +21,7 @@ void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
   scratch_bytes_.push_back(demands.scratch_bytes);
   Item& made = items_[output.number];
   made.made = step;
-  // A tensor that is made again needs its maker's inputs at that time, so those must be kept.
+  // A tensor that is recomputed needs its maker's inputs at that time, so those must be kept.
   made.cheap = demands.output_is_cheap && std::ranges::none_of(inputs, [&](const Tensor* input) {
                  return items_[input->number].cheap;
                });
@@ -29,7 +29,7 @@ void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
   for (const Tensor* input : inputs) {
     Item& item = items_[input->number];
     item.reads.push_back(step);
-    // What is added on the way there is read on the way back only to make the sum again.
+    // What is added in forward is read in backward only to recompute the sum.
     const bool again = made.cheap || (demands.input_in_backward && input == inputs.front());
     if (again) item.rereads.push_back(step);
     item.gradient_is_of.reset();
@@ -56,7 +56,7 @@ void Storage::place(const Tensor& logits) {
   }
 
   struct Spots {
-    std::optional<std::size_t> first, second, scales, gradient, also;
+    std::optional<std::size_t> first, second, scales, gradient, second_gradient;
   };
   std::vector<Spots> places(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -87,7 +87,7 @@ void Storage::place(const Tensor& logits) {
     }
     if (item.reads.size() > 1) {
       const Step second_reader = item.reads[item.reads.size() - 2];
-      places[i].also = arena_.request(of_gradient, back(second_reader), back(item.made));
+      places[i].second_gradient = arena_.request(of_gradient, back(second_reader), back(item.made));
     }
   }
   std::vector<std::size_t> there(count), back_again(count);
@@ -103,19 +103,19 @@ void Storage::place(const Tensor& logits) {
   const auto floats_at = [&](std::optional<std::size_t> place) {
     return reinterpret_cast<float*>(at(place));
   };
-  remade_.resize(count);
+  recomputed_.resize(count);
   makers_.resize(count);
   for (std::size_t i = 0; i < items_.size(); ++i) {
     Item& item = items_[i];
     item.first = item.tensor.values = at(places[i].first);
     item.tensor.scales = floats_at(places[i].scales);
-    item.tensor.also = floats_at(places[i].also);
+    item.tensor.second_gradient = floats_at(places[i].second_gradient);
     if (item.has_gradient) item.tensor.gradient = floats_at(places[owner_of_gradient(i)].gradient);
     if (!places[i].second) continue;
     item.second = at(places[i].second);
-    const Step first_on_the_way_back = std::ranges::max(item.rereads);
-    remade_[first_on_the_way_back].push_back(i);
-    makers_[first_on_the_way_back].push_back(item.made);
+    const Step first_in_backward = std::ranges::max(item.rereads);
+    recomputed_[first_in_backward].push_back(i);
+    makers_[first_in_backward].push_back(item.made);
   }
   for (Step k = 0; k < count; ++k) {
     scratch_.push_back(arena_.at(there[k]));
@@ -131,7 +131,7 @@ void Storage::go_forward() {
 }
 
 std::span<const Storage::Step> Storage::go_back(Step step) {
-  for (std::size_t i : remade_[step]) items_[i].tensor.values = items_[i].second;
+  for (std::size_t i : recomputed_[step]) items_[i].tensor.values = items_[i].second;
   return makers_[step];
 }
 

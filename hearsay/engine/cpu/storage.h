@@ -12,8 +12,8 @@
 namespace hearsay::engine::cpu {
 
 /// The tensors of a plan and where they lie. First it is told who writes and reads them, step by
-/// step; then `place` gives them memory. What a step can make again cheaply is not kept between its
-/// last reader on the way there and the first on the way back.
+/// step; then `place` gives them memory. What a step can recompute cheaply is not kept between its
+/// last reader in forward and the first in backward.
 ///
 /// Time: step k goes forward at k, the loss is at K, and step k goes back at 2K - k.
 class Storage {
@@ -40,8 +40,9 @@ class Storage {
   std::byte* scratch(Step step) const { return scratch_[step]; }
   std::byte* back_scratch(Step step) const { return back_scratch_[step]; }
 
-  /// To be called before a forward pass, and before each step on the way back. The latter returns
-  /// the makers of the tensors that the step needs and that were not kept: they must make them now.
+  /// To be called before a forward pass, and before each step of a backward pass. The latter
+  /// returns the makers of the tensors that the step needs and that were not kept: they must
+  /// recompute them now.
   void go_forward();
   std::span<const Step> go_back(Step step);
 
@@ -52,12 +53,12 @@ class Storage {
     Tensor tensor;
     bool has_gradient;
     Step made = 0;              ///< 0 for the images, too
-    bool cheap = false;         ///< its maker can make it again
+    bool cheap = false;         ///< its maker can recompute it
     std::vector<Step> reads{};  ///< ascending
     std::vector<Step> rereads{};
     std::optional<std::size_t> gradient_is_of{};
     std::byte* first = nullptr;   ///< where its values lie in the forward pass
-    std::byte* second = nullptr;  ///< and in the backward pass, if they are made again
+    std::byte* second = nullptr;  ///< and in the backward pass, if recomputed
   };
 
   std::size_t owner_of_gradient(std::size_t i) const;
@@ -66,8 +67,9 @@ class Storage {
   std::vector<std::size_t> scratch_bytes_;  ///< of each step
   Arena arena_;
   std::vector<std::byte*> scratch_, back_scratch_;
-  std::vector<std::vector<std::size_t>> remade_;  ///< items, by the step they are remade before
-  std::vector<std::vector<Step>> makers_;         ///< theirs
+  /// By the step before which they are recomputed: items, and the steps that make them.
+  std::vector<std::vector<std::size_t>> recomputed_;
+  std::vector<std::vector<Step>> makers_;
 };
 
 }  // namespace hearsay::engine::cpu
