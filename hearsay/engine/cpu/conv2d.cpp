@@ -36,8 +36,8 @@ class Operand {
   const memory& wanted() const { return wanted_; }
 
   void bind_to(const void* data, ScratchCursor& scratch) {
-    bind(ours_, data);
-    bind(wanted_, same_ ? data : scratch.take(scratch_bytes()));
+    bind_memory(ours_, data);
+    bind_memory(wanted_, same_ ? data : scratch.take(scratch_bytes()));
   }
   void pack(dnnl::stream& stream) {
     if (!same_) reorder_.execute(stream, ours_, wanted_);
@@ -68,7 +68,7 @@ struct Pass {
     x.bind_to(of_x, cursor);
     y.bind_to(of_y, cursor);
     weights.bind_to(of_weights, cursor);
-    bind(scratchpad, cursor.take(0));
+    bind_memory(scratchpad, cursor.take(0));
   }
 };
 
@@ -178,7 +178,7 @@ class Conv2dStep final : public Step {
   void forward(const Call& call, std::byte* scratch) override {
     forward_.bind_to(site_.x->data(), site_.y->data(), call.parameters + site_.places.parameter[0],
                      scratch);
-    if (bias_) bind(bias_memory_, call.parameters + site_.places.parameter[1]);
+    if (bias_) bind_memory(bias_memory_, call.parameters + site_.places.parameter[1]);
     forward_.x.pack(stream_);
     forward_.weights.pack(stream_);
     forward_.primitive.execute(stream_, {{DNNL_ARG_SRC, forward_.x.wanted()},
@@ -194,7 +194,7 @@ class Conv2dStep final : public Step {
     if (site_.relu) backend::cpu::relu_backward(site_.y->data(), dy, site_.y->tiles.size());
 
     weights_.bind_to(site_.x->data(), dy, call.gradient + site_.places.parameter[0], scratch);
-    if (bias_) bind(bias_memory_, call.gradient + site_.places.parameter[1]);
+    if (bias_) bind_memory(bias_memory_, call.gradient + site_.places.parameter[1]);
     weights_.x.pack(stream_);
     weights_.y.pack(stream_);
     weights_.primitive.execute(stream_, {{DNNL_ARG_SRC, weights_.x.wanted()},

@@ -52,11 +52,11 @@ class LinearStep final : public Step {
   }
 
   void forward(const Call& call, std::byte* scratch) override {
-    bind(x_, site_.x->data());
-    bind(y_, site_.y->data());
-    bind(weights_, call.parameters + site_.places.parameter[0]);
-    if (bias_) bind(bias_memory_, call.parameters + site_.places.parameter[1]);
-    bind(forward_pad_, scratch);
+    bind_memory(x_, site_.x->data());
+    bind_memory(y_, site_.y->data());
+    bind_memory(weights_, call.parameters + site_.places.parameter[0]);
+    if (bias_) bind_memory(bias_memory_, call.parameters + site_.places.parameter[1]);
+    bind_memory(forward_pad_, scratch);
     forward_.execute(stream_, {{DNNL_ARG_SRC, x_},
                                {DNNL_ARG_WEIGHTS, weights_},
                                {DNNL_ARG_BIAS, bias_memory_},
@@ -68,20 +68,20 @@ class LinearStep final : public Step {
   void backward(const Call& call, std::byte* scratch) override {
     float* dy = site_.y->collect();
     if (site_.relu) backend::cpu::relu_backward(site_.y->data(), dy, site_.y->tiles.size());
-    bind(x_, site_.x->data());
-    bind(y_, dy);
-    bind(weights_, call.gradient + site_.places.parameter[0]);
-    if (bias_) bind(bias_memory_, call.gradient + site_.places.parameter[1]);
-    bind(weights_pad_, scratch);
+    bind_memory(x_, site_.x->data());
+    bind_memory(y_, dy);
+    bind_memory(weights_, call.gradient + site_.places.parameter[0]);
+    if (bias_) bind_memory(bias_memory_, call.gradient + site_.places.parameter[1]);
+    bind_memory(weights_pad_, scratch);
     weights_backward_.execute(stream_, {{DNNL_ARG_SRC, x_},
                                         {DNNL_ARG_DIFF_DST, y_},
                                         {DNNL_ARG_DIFF_WEIGHTS, weights_},
                                         {DNNL_ARG_DIFF_BIAS, bias_memory_},
                                         {DNNL_ARG_SCRATCHPAD, weights_pad_}});
     if (!site_.x->wants_gradient()) return;
-    bind(x_, site_.x->next_gradient());
-    bind(weights_, call.parameters + site_.places.parameter[0]);
-    bind(data_pad_, scratch);
+    bind_memory(x_, site_.x->next_gradient());
+    bind_memory(weights_, call.parameters + site_.places.parameter[0]);
+    bind_memory(data_pad_, scratch);
     data_backward_.execute(stream_, {{DNNL_ARG_DIFF_DST, y_},
                                      {DNNL_ARG_WEIGHTS, weights_},
                                      {DNNL_ARG_DIFF_SRC, x_},

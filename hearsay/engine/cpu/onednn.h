@@ -66,8 +66,9 @@ inline dnnl::primitive_attr caller_scratchpad() {
 
 inline dnnl::memory unbound(const dnnl::memory::desc& desc) { return {desc, device(), nullptr}; }
 
-/// oneDNN does not write through the handles of inputs.
-inline void bind(dnnl::memory& memory, const void* data) {
+/// oneDNN does not write through the handles of inputs. (Not `bind`: given a std::byte*, argument
+/// lookup would prefer std::bind where <functional> is included, and bind nothing.)
+inline void bind_memory(dnnl::memory& memory, const void* data) {
   memory.set_data_handle(const_cast<void*>(data));
 }
 

@@ -33,7 +33,7 @@ class PoolStep final : public Step {
     places_.resize(forward.workspace_desc().get_size());
     forward_pad_ = unbound(forward.scratchpad_desc());
     backward_pad_ = unbound(backward.scratchpad_desc());
-    bind(workspace_, places_.data());
+    bind_memory(workspace_, places_.data());
   }
 
   Demands demands() const override {
@@ -44,9 +44,9 @@ class PoolStep final : public Step {
   }
 
   void forward(const Call&, std::byte* scratch) override {
-    bind(x_, site_.x->data());
-    bind(y_, site_.y->data());
-    bind(forward_pad_, scratch);
+    bind_memory(x_, site_.x->data());
+    bind_memory(y_, site_.y->data());
+    bind_memory(forward_pad_, scratch);
     forward_.execute(stream_, {{DNNL_ARG_SRC, x_},
                                {DNNL_ARG_DST, y_},
                                {DNNL_ARG_WORKSPACE, workspace_},
@@ -55,9 +55,9 @@ class PoolStep final : public Step {
 
   void backward(const Call&, std::byte* scratch) override {
     if (!site_.x->wants_gradient()) return;
-    bind(y_, site_.y->collect());
-    bind(x_, site_.x->next_gradient());
-    bind(backward_pad_, scratch);
+    bind_memory(y_, site_.y->collect());
+    bind_memory(x_, site_.x->next_gradient());
+    bind_memory(backward_pad_, scratch);
     backward_.execute(stream_, {{DNNL_ARG_DIFF_DST, y_},
                                 {DNNL_ARG_DIFF_SRC, x_},
                                 {DNNL_ARG_WORKSPACE, workspace_},
