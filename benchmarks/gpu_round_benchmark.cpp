@@ -1,5 +1,5 @@
 /// What whole rounds cost: batches, augmentation, gradients, momentum, top-1 % Sparse-Push,
-/// accounts.
+/// ledger.
 ///
 ///     gpu_round_benchmark [--device cuda|cpu] [--rows resnet20/4/] [--rounds 20] [--json FILE]
 ///
@@ -9,7 +9,7 @@
 ///   one run         the same without compression and mixing (`silent`). Printed is
 ///                   100 (t - t_silent) / t, the share of a round that they cost.
 ///   several runs    one such run alone. Printed is runs t_alone / t, how much more is done in the
-///                   same time by one bank of runs x peers (train/fleet.h).
+///                   same time by one bank of runs x peers (run/fleet.h).
 ///
 /// Both live at once and are timed in turns, so that a clock that changes changes both. A sample is
 /// the time of `--rounds` rounds, from a device that is idle until all is settled; figures are
@@ -35,7 +35,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace {
 
@@ -114,7 +114,7 @@ class World {
             config_for(row, device, algorithm, 1).text("device"), 0)) {
     for (std::size_t k = 0; k < row.runs; ++k) {
       const train::Config config = config_for(row, device, algorithm, k + 1);
-      runs_.push_back(std::make_unique<train::Simulation>(config, machine_));
+      runs_.push_back(std::make_unique<train::Trainer>(config, machine_));
     }
   }
 
@@ -122,7 +122,7 @@ class World {
     for (std::size_t t = 0; t < count; ++t) {
       runs_.size() == 1 ? runs_.front()->run_round(false) : round_of_all();
     }
-    for (const auto& run : runs_) run->settle();
+    for (const auto& run : runs_) run->drain();
   }
 
   /// The mean of so many rounds.
@@ -133,7 +133,7 @@ class World {
     return took.count() / static_cast<double>(count);
   }
 
-  const train::Simulation& run() const { return *runs_.front(); }
+  const train::Trainer& run() const { return *runs_.front(); }
 
  private:
   /// As run_fleet does it.
@@ -153,7 +153,7 @@ class World {
   }
 
   std::shared_ptr<gossip::Machine> machine_;  ///< shared with the runs
-  std::vector<std::unique_ptr<train::Simulation>> runs_;
+  std::vector<std::unique_ptr<train::Trainer>> runs_;
 };
 
 /// Microseconds a round.

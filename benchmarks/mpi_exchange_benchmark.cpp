@@ -8,7 +8,7 @@
 ///   allreduce       MPI_Allreduce of the model: what the others are measured against
 ///   ordered mean    the same mean as the simulation has it, bit for bit (transport/collective.h)
 ///   isend           MPI_Isend and MPI_Irecv of the model to the next process: the floor of gossip
-///   gossip GRAPH    what a round of gossip sends and mixes (train/courier.h), nothing compressed
+///   gossip GRAPH    what a round of gossip sends and mixes (train/exchange.h), nothing compressed
 ///   sparse-push     top-1 % of the model with error feedback, over the same graphs
 ///
 /// in up to three stages: what a process does before it sends (compression, feedback), the exchange
@@ -30,7 +30,7 @@
 #include "hearsay/backend/device.h"
 #include "hearsay/compress/code/message.h"
 #include "hearsay/core/thread_pool.h"
-#include "hearsay/gossip/courier.h"
+#include "hearsay/gossip/message_exchange.h"
 #include "hearsay/graph/schedule.h"
 
 namespace hearsay::benchmarks {
@@ -49,18 +49,18 @@ struct Options {
 
 /// What all rows work with.
 struct Place {
-  Place(gossip::Crew& the_crew, std::size_t floats)
-      : crew(the_crew),
+  Place(gossip::ProcessGroup& the_group, std::size_t floats)
+      : group(the_group),
         layout(floats),
         pool(1),
         kernels(backend::make_kernels("cpu", pool)),
         model(kernels->allocate(1, floats)) {
-    Random random(crew.process(), Purpose::kTest);
+    Random random(group.rank(), Purpose::kTest);
     for (float& entry : model.row(0)) entry = static_cast<float>(random.normal());
   }
 
-  gossip::Crew& crew;
-  const transport::Placement placement{crew.processes(), crew.processes()};
+  gossip::ProcessGroup& group;
+  const transport::Placement placement{group.processes(), group.processes()};
   const Layout layout;
   ThreadPool pool;
   std::unique_ptr<backend::Kernels> kernels;
@@ -82,15 +82,15 @@ class Allreduce : public Row {
  public:
   explicit Allreduce(Place& place) : place_(place) {}
   std::string name() const override { return "allreduce"; }
-  void exchange() override { place_.crew.transport().fast_sum(place_.model.row(0)); }
+  void exchange() override { place_.group.transport().fast_sum(place_.model.row(0)); }
   /// The mean, so that the numbers stay what they are.
   void mixing() override {
-    const float share = 1.0f / static_cast<float>(place_.crew.processes());
+    const float share = 1.0f / static_cast<float>(place_.group.processes());
     for (float& entry : place_.model.row(0)) entry *= share;
   }
   /// Of an Allreduce that sends every slice to one process and its sum to all others.
   double sent_bytes() const override {
-    const double n = static_cast<double>(place_.crew.processes());
+    const double n = static_cast<double>(place_.group.processes());
     return 2 * (n - 1) / n * static_cast<double>(place_.model.block().size() * sizeof(float));
   }
 
@@ -104,7 +104,7 @@ class OrderedMean : public Row {
   std::string name() const override { return "ordered mean"; }
   void exchange() override {
     const std::span<float> model = place_.model.row(0);
-    place_.crew.group().mean(place_.placement, model, model);
+    place_.group.collectives().mean(place_.placement, model, model);
   }
   double sent_bytes() const override { return Allreduce(place_).sent_bytes(); }
 
@@ -118,8 +118,8 @@ class Isend : public Row {
   explicit Isend(Place& place) : place_(place), room_(place.layout.dim()) {}
   std::string name() const override { return "isend"; }
   void exchange() override {
-    const int processes = static_cast<int>(place_.crew.processes());
-    const int process = static_cast<int>(place_.crew.process());
+    const int processes = static_cast<int>(place_.group.processes());
+    const int process = static_cast<int>(place_.group.rank());
     const int count = static_cast<int>(room_.size());
     std::array<MPI_Request, 2> requests{};
     MPI_Irecv(room_.data(), count, MPI_FLOAT, (process + processes - 1) % processes, 0,
@@ -135,29 +135,29 @@ class Isend : public Row {
   std::vector<float> room_;
 };
 
-/// A round of gossip, as train/simulation.cpp does it.
+/// A round of gossip, as train/trainer.cpp does it.
 class Gossip : public Row {
  public:
   Gossip(Place& place, std::string graph, const std::string& compressor)
       : place_(place),
         graph_(std::move(graph)),
-        schedule_(graph::make_schedule(graph_, {.peers = place.crew.processes()})),
+        schedule_(graph::make_schedule(graph_, {.peers = place.group.processes()})),
         compressor_(compress::make_compressor(compressor)),
-        courier_({.crew = place.crew,
-                  .placement = place.placement,
-                  .compressor = *compressor_,
-                  .layout = place.layout,
-                  .kernels = *place.kernels}) {}
+        message_exchange_({.group = place.group,
+                           .placement = place.placement,
+                           .compressor = *compressor_,
+                           .layout = place.layout,
+                           .kernels = *place.kernels}) {}
 
   std::string name() const override { return "gossip " + graph_; }
 
   void exchange() override {
     const graph::Weights& weights = schedule_->at(round_, 0);
     fill(outbox_);
-    courier_.send(weights, outbox_, {}, round_);
-    const algorithm::Remote& remote = courier_.receive(weights, outbox_, round_);
-    algorithm::deliver(weights, place_.crew.process(), outbox_, {}, remote, nullptr, exchange_);
-    courier_.release();
+    message_exchange_.send(weights, outbox_, {}, round_);
+    const algorithm::Remote& remote = message_exchange_.receive(weights, outbox_, round_);
+    algorithm::deliver(weights, place_.group.rank(), outbox_, {}, remote, nullptr, exchange_);
+    message_exchange_.release();
     ++round_;
   }
 
@@ -166,7 +166,7 @@ class Gossip : public Row {
   }
 
   double sent_bytes() const override {
-    const std::size_t neighbours = schedule_->at(0, 0).out_of(place_.crew.process()).size();
+    const std::size_t neighbours = schedule_->at(0, 0).out_of(place_.group.rank()).size();
     return static_cast<double>(neighbours * code_bytes());
   }
 
@@ -181,7 +181,7 @@ class Gossip : public Row {
   const std::string graph_;
   std::unique_ptr<graph::Schedule> schedule_;
   std::unique_ptr<compress::Compressor> compressor_;
-  gossip::Courier courier_;
+  gossip::MessageExchange message_exchange_;
   algorithm::Outbox outbox_;
   algorithm::Exchange exchange_;
   std::uint32_t round_ = 0;
@@ -240,9 +240,9 @@ struct Samples {
 
 void measure(Place& place, Row& row, Samples& samples) {
   const std::array<double, kStages> seconds = {
-      slowest(place.crew, [&] { row.before(); }),
-      slowest(place.crew, [&] { row.exchange(); }),
-      slowest(place.crew, [&] { row.mixing(); }),
+      slowest(place.group, [&] { row.before(); }),
+      slowest(place.group, [&] { row.exchange(); }),
+      slowest(place.group, [&] { row.mixing(); }),
   };
   for (std::size_t k = 0; k < kStages; ++k) samples.stages[k].push_back(seconds[k]);
   samples.total.push_back(std::accumulate(seconds.begin(), seconds.end(), 0.0));
@@ -266,7 +266,7 @@ void report(const Place& place, const Row& row, const Samples& samples, const Sa
       total.median / reference.median);
   std::fflush(stdout);
   nlohmann::ordered_json figures = {{"row", row.name()},
-                                    {"processes", place.crew.processes()},
+                                    {"processes", place.group.processes()},
                                     {"floats", place.layout.dim()},
                                     {"sent_bytes", row.sent_bytes()},
                                     {"samples", samples.total.size()}};
@@ -282,9 +282,9 @@ void report(const Place& place, const Row& row, const Samples& samples, const Sa
   json.write(figures);
 }
 
-void run(gossip::Crew& crew, const Options& options) {
-  JsonLines json(crew, options.json);
-  Place place(crew, options.floats);
+void run(gossip::ProcessGroup& group, const Options& options) {
+  JsonLines json(group, options.json);
+  Place place(group, options.floats);
   const auto rows = make_rows(place);
   std::vector<Samples> samples(rows.size());
   const auto wanted = [&](const Row& row) {
@@ -296,10 +296,10 @@ void run(gossip::Crew& crew, const Options& options) {
       if (wanted(*rows[r])) measure(place, *rows[r], k < options.warmup ? warmup : samples[r]);
     }
   }
-  if (!crew.leads()) return;
+  if (!group.leads()) return;
   fmt::print(
       "{} processes, {:.3g} cores each; {} floats; ms, medians (10 % .. 90 %) of {} samples\n",
-      crew.processes(), crew.cores(), options.floats, options.samples);
+      group.processes(), group.cores(), options.floats, options.samples);
   fmt::print("{:<33} {:>7} {:>8} {:>8} {:>18} {:>8} {:>8} {:>7} {:>7}\n", "", "MB sent", "before",
              "exchange", "", "mixing", "total", "of allreduce: exchange", "total");
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -321,5 +321,5 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   return hearsay::benchmarks::in_processes(
       "mpi_exchange_benchmark",
-      [&](hearsay::gossip::Crew& crew) { hearsay::benchmarks::run(crew, options); });
+      [&](hearsay::gossip::ProcessGroup& group) { hearsay::benchmarks::run(group, options); });
 }

@@ -24,7 +24,7 @@
 #include "benchmarks/processes.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::benchmarks {
 namespace {
@@ -66,22 +66,23 @@ struct Samples {
   std::vector<double> seconds, share;
 };
 
-void measure(gossip::Crew& crew, train::Simulation& run, const Options& options, Samples& samples) {
+void measure(gossip::ProcessGroup& group, train::Trainer& run, const Options& options,
+             Samples& samples) {
   const double waited_before = run.seconds_waited();
-  const double seconds = seconds_of(crew, [&] {
+  const double seconds = seconds_of(group, [&] {
     for (std::size_t k = 0; k < options.rounds; ++k) run.run_round(false);
-    run.settle();
+    run.drain();
   });
   const double share = (run.seconds_waited() - waited_before) / seconds;
-  const std::vector<double> shares = of_all(crew, share);
+  const std::vector<double> shares = of_all(group, share);
   samples.share.push_back(std::accumulate(shares.begin(), shares.end(), 0.0) /
                           static_cast<double>(shares.size()));
-  samples.seconds.push_back(std::ranges::max(of_all(crew, seconds)) /
+  samples.seconds.push_back(std::ranges::max(of_all(group, seconds)) /
                             static_cast<double>(options.rounds));
 }
 
-void report(const gossip::Crew& crew, const Row& row, const Samples& samples, double silent,
-            const Options& options, JsonLines& json) {
+void report(const gossip::ProcessGroup& group, const Row& row, const Samples& samples,
+            double silent, const Options& options, JsonLines& json) {
   const Quantiles seconds = quantiles(samples.seconds), share = quantiles(samples.share);
   fmt::print("{:<16} {:>8.1f} ({:>6.1f} .. {:>6.1f}) {:>8.3f} {:>9.2f} % ({:>5.2f} .. {:>5.2f})\n",
              row.algorithm, 1e3 * seconds.median, 1e3 * seconds.p10, 1e3 * seconds.p90,
@@ -89,7 +90,7 @@ void report(const gossip::Crew& crew, const Row& row, const Samples& samples, do
   std::fflush(stdout);
   json.write({{"row", row.algorithm},
               {"compressor", row.compressor},
-              {"processes", crew.processes()},
+              {"processes", group.processes()},
               {"model", options.model},
               {"batch", options.batch},
               {"round_ms", 1e3 * seconds.median},
@@ -103,32 +104,32 @@ void report(const gossip::Crew& crew, const Row& row, const Samples& samples, do
               {"rounds_a_sample", options.rounds}});
 }
 
-void run(gossip::Crew& crew, const Options& options) {
-  JsonLines json(crew, options.json);
-  std::vector<std::unique_ptr<train::Simulation>> runs;
+void run(gossip::ProcessGroup& group, const Options& options) {
+  JsonLines json(group, options.json);
+  std::vector<std::unique_ptr<train::Trainer>> runs;
   for (const Row& row : kRows) {
-    const train::Config config = config_for(row, options, crew.processes());
-    runs.push_back(std::make_unique<train::Simulation>(
+    const train::Config config = config_for(row, options, group.processes());
+    runs.push_back(std::make_unique<train::Trainer>(
         config,
-        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), crew)));
+        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group)));
   }
   std::vector<Samples> samples(runs.size());
   for (std::size_t k = 0; k < options.warmup + options.samples; ++k) {
     for (std::size_t r = 0; r < runs.size(); ++r) {
       Samples warmup;
-      measure(crew, *runs[r], options, k < options.warmup ? warmup : samples[r]);
+      measure(group, *runs[r], options, k < options.warmup ? warmup : samples[r]);
     }
   }
-  if (!crew.leads()) return;
+  if (!group.leads()) return;
   fmt::print(
       "{} processes, {:.3g} cores each; {}, {} floats, batch {}; ms a round, of silent, share of "
       "waiting: "
       "medians (10 % .. 90 %) of {} samples of {} rounds\n",
-      crew.processes(), crew.cores(), options.model, runs[0]->layout().dim(), options.batch,
+      group.processes(), group.cores(), options.model, runs[0]->layout().dim(), options.batch,
       options.samples, options.rounds);
   const double silent = quantiles(samples[0].seconds).median;
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    report(crew, kRows[r], samples[r], silent, options, json);
+    report(group, kRows[r], samples[r], silent, options, json);
   }
 }
 
@@ -145,7 +146,7 @@ int main(int argc, char** argv) {
   app.add_option("--warmup", options.warmup, "samples a row that do not count");
   app.add_option("--json", options.json, "write one JSON object a row to this file too");
   CLI11_PARSE(app, argc, argv);
-  return hearsay::benchmarks::in_processes("mpi_step_benchmark", [&](hearsay::gossip::Crew& crew) {
-    hearsay::benchmarks::run(crew, options);
-  });
+  return hearsay::benchmarks::in_processes(
+      "mpi_step_benchmark",
+      [&](hearsay::gossip::ProcessGroup& group) { hearsay::benchmarks::run(group, options); });
 }

@@ -22,7 +22,7 @@
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/train/config.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace {
 
@@ -166,9 +166,9 @@ int train_one_peer() {
   config.set("rounds", "10");
   config.set("threads", "1");
   {
-    train::Simulation simulation(resolve(config));
-    for (int t = 0; t < 10; ++t) simulation.run_round(t == 9);
-    simulation.evaluate();
+    train::Trainer trainer(resolve(config));
+    for (int t = 0; t < 10; ++t) trainer.run_round(t == 9);
+    trainer.evaluate();
   }
   const double peak = status_bytes("VmHWM");
   const auto images = data::make_dataset(kImages);

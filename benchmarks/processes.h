@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
-#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/process_group.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::benchmarks {
@@ -32,39 +32,40 @@ inline Quantiles quantiles(std::vector<double> samples) {
 }
 
 /// Seconds that `body` takes in this process, all processes having come here.
-inline double seconds_of(gossip::Crew& crew, const std::function<void()>& body) {
-  crew.any(false);
+inline double seconds_of(gossip::ProcessGroup& group, const std::function<void()>& body) {
+  group.any(false);
   const auto begin = std::chrono::steady_clock::now();
   body();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// What every process measured, in the order of processes, everywhere.
-inline std::vector<double> of_all(gossip::Crew& crew, double mine) {
+inline std::vector<double> of_all(gossip::ProcessGroup& group, double mine) {
   Bytes bytes;
   append(bytes, mine);
   std::vector<double> all;
-  for (const Bytes& one : crew.group().all_gather(bytes)) {
+  for (const Bytes& one : group.collectives().all_gather(bytes)) {
     all.push_back(ByteReader(one, "a figure").read<double>());
   }
   return all;
 }
 
 /// Seconds until the last process has done `body`, all having begun together.
-inline double slowest(gossip::Crew& crew, const std::function<void()>& body) {
-  return std::ranges::max(of_all(crew, seconds_of(crew, body)));
+inline double slowest(gossip::ProcessGroup& group, const std::function<void()>& body) {
+  return std::ranges::max(of_all(group, seconds_of(group, body)));
 }
 
 /// Calls `body` in every process that mpirun started, and returns the exit status.
-inline int in_processes(const std::string& name, const std::function<void(gossip::Crew&)>& body) {
+inline int in_processes(const std::string& name,
+                        const std::function<void(gossip::ProcessGroup&)>& body) {
   try {
     const auto transport = transport::make_transport("mpi:allreduce=fast");
-    gossip::Crew crew(*transport);
+    gossip::ProcessGroup group(*transport);
     try {
-      body(crew);
+      body(group);
       return 0;
     } catch (const std::exception& error) {
-      fmt::print(stderr, "{}: process {}: {}\n", name, crew.process(), error.what());
+      fmt::print(stderr, "{}: process {}: {}\n", name, group.rank(), error.what());
       transport->abort(1);
     }
   } catch (const std::exception& error) {
@@ -76,8 +77,8 @@ inline int in_processes(const std::string& name, const std::function<void(gossip
 /// Writes one JSON object a line, in process 0; nowhere if `file` is empty.
 class JsonLines {
  public:
-  JsonLines(const gossip::Crew& crew, const std::string& file) {
-    if (file.empty() || !crew.leads()) return;
+  JsonLines(const gossip::ProcessGroup& group, const std::string& file) {
+    if (file.empty() || !group.leads()) return;
     out_.open(file);
     if (!out_) throw InvalidArgument(fmt::format("[json] cannot write '{}'", file));
   }

@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include "hearsay/train/config.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace {
 
 using hearsay::train::Config;
-using hearsay::train::Simulation;
+using hearsay::train::Trainer;
 
 Config config_for(const std::string& algorithm, const std::string& graph, std::size_t peers,
                   std::size_t dim) {
@@ -37,12 +37,12 @@ Config config_for(const std::string& algorithm, const std::string& graph, std::s
 void sgp_round(benchmark::State& state) {
   const auto peers = static_cast<std::size_t>(state.range(0));
   const auto dim = static_cast<std::size_t>(state.range(1));
-  Simulation simulation(config_for("sgp", "one-peer-exponential", peers, dim));
+  Trainer trainer(config_for("sgp", "one-peer-exponential", peers, dim));
   static std::map<std::size_t, double> seconds_a_float;
   double seconds = 0;
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
-    simulation.run_round(false);
+    trainer.run_round(false);
     const double took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     state.SetIterationTime(took);
@@ -70,8 +70,8 @@ std::size_t peak_rss(const std::string& algorithm, const std::string& graph, std
   const pid_t child = fork();
   if (child == 0) {
     {
-      Simulation simulation(config_for(algorithm, graph, peers, dim));
-      for (int t = 0; t < 4; ++t) simulation.run_round(false);
+      Trainer trainer(config_for(algorithm, graph, peers, dim));
+      for (int t = 0; t < 4; ++t) trainer.run_round(false);
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

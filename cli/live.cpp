@@ -147,9 +147,9 @@ bool LivePage::tell(const Pace& pace) {
                   pace.round, pace.total, pace.rounds_per_second, left));
 }
 
-void LiveObserver::started(const train::Simulation& simulation, const train::Config& config) {
-  progress_.started(simulation, config);
-  stopwatch_.start(simulation);
+void LiveObserver::started(const train::Trainer& trainer, const train::Config& config) {
+  progress_.started(trainer, config);
+  stopwatch_.start(trainer);
   page_.start(run_);
   there_ = true;
   progress_.say(fmt::format("the run can be watched at {}", page_.url()));
@@ -159,19 +159,19 @@ void LiveObserver::resumed(std::uint64_t round, const std::vector<std::string>& 
   progress_.resumed(round, damaged);
 }
 
-void LiveObserver::progressed(const train::Simulation& simulation) {
-  progress_.progressed(simulation);
-  tell(simulation);
+void LiveObserver::progressed(const train::Trainer& trainer) {
+  progress_.progressed(trainer);
+  tell(trainer);
 }
 
-void LiveObserver::evaluated(const train::Simulation& simulation, const train::Metrics& metrics) {
-  progress_.evaluated(simulation, metrics);
-  tell(simulation);
+void LiveObserver::evaluated(const train::Trainer& trainer, const train::Metrics& metrics) {
+  progress_.evaluated(trainer, metrics);
+  tell(trainer);
 }
 
-void LiveObserver::tell(const train::Simulation& simulation) {
+void LiveObserver::tell(const train::Trainer& trainer) {
   if (!there_) return;
-  there_ = page_.tell(stopwatch_.pace(simulation));
+  there_ = page_.tell(stopwatch_.pace(trainer));
   if (!there_) progress_.say("the live page is gone; training goes on");
 }
 

@@ -62,14 +62,14 @@ class LiveObserver : public run::Observer {
   LiveObserver(Progress& progress, LivePage& page, const std::filesystem::path& run)
       : progress_(progress), page_(page), run_(run) {}
 
-  void started(const train::Simulation& simulation, const train::Config& config) override;
+  void started(const train::Trainer& trainer, const train::Config& config) override;
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override;
-  void progressed(const train::Simulation& simulation) override;
-  void evaluated(const train::Simulation& simulation, const train::Metrics& metrics) override;
+  void progressed(const train::Trainer& trainer) override;
+  void evaluated(const train::Trainer& trainer, const train::Metrics& metrics) override;
   bool stop_requested() override { return progress_.stop_requested(); }
 
  private:
-  void tell(const train::Simulation& simulation);
+  void tell(const train::Trainer& trainer);
 
   Progress& progress_;
   LivePage& page_;

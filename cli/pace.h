@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::cli {
 
@@ -18,8 +18,8 @@ struct Pace {
 /// Measures the pace of a run.
 class Stopwatch {
  public:
-  void start(const train::Simulation& simulation);
-  Pace pace(const train::Simulation& simulation) const;
+  void start(const train::Trainer& trainer);
+  Pace pace(const train::Trainer& trainer) const;
 
  private:
   std::chrono::steady_clock::time_point begin_{};

@@ -16,7 +16,7 @@ int in_all_processes(transport::Transport& transport, const std::function<int(Ru
   const std::size_t process = transport.seat().process;
   bool told = process != 0;
   std::filesystem::path* out = nullptr;
-  gossip::Crew crew(transport, [&] {
+  gossip::ProcessGroup group(transport, [&] {
     if (told || out == nullptr || out->empty() || !stop_requested()) return;
     told = true;
     complain(
@@ -24,15 +24,15 @@ int in_all_processes(transport::Transport& transport, const std::function<int(Ru
         "the last checkpoint with: hearsay train --resume {}\n",
         shell_word(out->string()));
   });
-  Run run{crew, {}};
+  Run run{group, {}};
   out = &run.out;
   try {
     return body(run);
   } catch (const std::exception& error) {
-    if (crew.alone()) throw;
+    if (group.alone()) throw;
     const int status = status_of(error);
-    if (crew.has_failed_together()) {
-      if (crew.leads()) complain("hearsay: {}\n", error.what());
+    if (group.has_failed_together()) {
+      if (group.leads()) complain("hearsay: {}\n", error.what());
       return status;
     }
     complain("hearsay: process {}: {}\n", process, error.what());

@@ -95,41 +95,41 @@ class TextProgress : public Progress {
     fmt::print("going on from round {}\n", round);
   }
 
-  void started(const train::Simulation& simulation, const train::Config& config) override {
-    stopwatch_.start(simulation);
+  void started(const train::Trainer& trainer, const train::Config& config) override {
+    stopwatch_.start(trainer);
     last_.reset();
     if (!style_.lines) return;
     const auto& text = [&](const char* key) -> const std::string& { return config.text(key); };
     fmt::print("{}{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
-               simulation.peers(), text("graph"), simulation.graph().second_modulus,
-               text("algorithm"), text("compressor"));
-    const std::uint32_t last = simulation.algorithm().final_rounds();
+               trainer.peers(), text("graph"), trainer.graph().second_modulus, text("algorithm"),
+               text("compressor"));
+    const std::uint32_t last = trainer.algorithm().final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
     const auto unless_none = [&](const char* key) {
       return text(key) == "none" ? "" : ", " + text(key);
     };
     fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
                style_.label, text("data"), unless_none("partition"), unless_none("augment"),
-               unless_none("model"), simulation.layout().dim(), text("optimizer"), text("lr"),
-               simulation.algorithm().averaging_rate(), simulation.training_rounds(), final_rounds);
+               unless_none("model"), trainer.layout().dim(), text("optimizer"), text("lr"),
+               trainer.algorithm().averaging_rate(), trainer.training_rounds(), final_rounds);
     std::fflush(stdout);
   }
 
-  void evaluated(const train::Simulation& simulation, const train::Metrics& m) override {
+  void evaluated(const train::Trainer& trainer, const train::Metrics& m) override {
     last_ = m;
     if (style_.lines) {
       block_.wipe();
-      const int digits = static_cast<int>(fmt::formatted_size("{}", simulation.total_rounds()));
+      const int digits = static_cast<int>(fmt::formatted_size("{}", trainer.total_rounds()));
       const std::string head = fmt::format("{}round {:>{}}  ", style_.label, m.round, digits);
       fmt::print("{}\n", line_of(head, m, style_.cut));
       std::fflush(stdout);
     }
-    if (style_.block) draw(simulation);
+    if (style_.block) draw(trainer);
   }
 
-  void progressed(const train::Simulation& simulation) override {
+  void progressed(const train::Trainer& trainer) override {
     if (!style_.block || Clock::now() - drawn_ < std::chrono::milliseconds(100)) return;
-    draw(simulation);
+    draw(trainer);
   }
 
   bool stop_requested() override { return cli::stop_requested(); }
@@ -141,13 +141,13 @@ class TextProgress : public Progress {
   }
 
  private:
-  void draw(const train::Simulation& simulation) {
+  void draw(const train::Trainer& trainer) {
     drawn_ = Clock::now();
     const Terminal terminal = terminal_of(stdout);
     if (!terminal.moves) return;
-    std::vector<Line> lines = {pace_line(stopwatch_.pace(simulation), terminal.width)};
+    std::vector<Line> lines = {pace_line(stopwatch_.pace(trainer), terminal.width)};
     if (last_) {
-      const gossip::Traffic traffic = simulation.traffic();
+      const gossip::Traffic traffic = trainer.traffic();
       lines.push_back({{report::evaluation_text(*last_, bytes_of(traffic), terminal.width - 1)}});
       for (Line& line : peer_lines(*last_, traffic, terminal.width)) {
         lines.push_back(std::move(line));

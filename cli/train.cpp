@@ -44,13 +44,13 @@ struct Options {
 /// Train into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: others
 /// may take one meanwhile. Sets `out` to it.
 run::Outcome run_anew(const train::Config& config, fs::path& out, run::Observer& observer,
-                      gossip::Crew& crew) {
-  if (!out.empty()) return run::run(config, out, observer, crew);
+                      gossip::ProcessGroup& group) {
+  if (!out.empty()) return run::run(config, out, observer, group);
   for (int number = 1;; ++number) {
     out = fs::path("runs") / fmt::format("{:03}", number);
-    if (crew.any(fs::exists(out))) continue;
+    if (group.any(fs::exists(out))) continue;
     try {
-      return run::run(config, out, observer, crew);
+      return run::run(config, out, observer, group);
     } catch (const AlreadyExists&) {
       continue;
     }
@@ -96,14 +96,14 @@ std::uint64_t threads_to_resume_with(const Options& options) {
 
 /// Train the controls, if the run has any, and show them beside it. Returns whether they finished.
 bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal,
-             gossip::Crew& crew) {
+             gossip::ProcessGroup& group) {
   if (!run::wants_controls(out)) return true;
   if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
   std::fflush(stdout);
   const auto observer = make_progress({.lines = false, .block = terminal && !quiet});
-  const run::ControlsOutcome outcome = run::run_controls(out, threads, *observer, crew);
+  const run::ControlsOutcome outcome = run::run_controls(out, threads, *observer, group);
   for (const std::string& warning : outcome.warnings) {
-    if (crew.leads()) complain("hearsay: warning: {}\n", warning);
+    if (group.leads()) complain("hearsay: warning: {}\n", warning);
   }
   if (!outcome.finished) return false;
   if (!quiet) fmt::print("\n{}", report::control_table(out));
@@ -112,39 +112,39 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
 
 /// Train, and say what came of it: all that process 0 does, and the others in silence.
 int train_one(const Options& options, Run& run) {
-  gossip::Crew& crew = run.crew;
-  const bool quiet = options.quiet || !crew.leads();
-  const bool terminal = crew.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
+  gossip::ProcessGroup& group = run.group;
+  const bool quiet = options.quiet || !group.leads();
+  const bool terminal = group.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
   fs::path& out = run.out;
   std::optional<LivePage> page;  // until the end of the controls
-  crew.agree([&] {
-    if (options.live && crew.leads()) page.emplace(options.live_address, *options.live);
+  group.agree([&] {
+    if (options.live && group.leads()) page.emplace(options.live_address, *options.live);
   });
   run::Outcome outcome;
   std::uint64_t threads = 0;
   {
     const auto progress =
-        make_progress({.lines = !quiet, .cut = crew.alone(), .block = terminal && !quiet});
+        make_progress({.lines = !quiet, .cut = group.alone(), .block = terminal && !quiet});
     std::optional<LiveObserver> live;
     if (page) live.emplace(*progress, *page, out);
     run::Observer& observer = live ? static_cast<run::Observer&>(*live) : *progress;
     if (!options.resume.empty()) {
-      crew.agree([&] { threads = threads_to_resume_with(options); });
+      group.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
-      outcome = run::resume(out, threads, observer, crew);
+      outcome = run::resume(out, threads, observer, group);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
       train::Config config;
-      crew.agree([&] { config = train::resolve(read_config(options, file)); });
+      group.agree([&] { config = train::resolve(read_config(options, file)); });
       out = options.out;
-      outcome = run_anew(config, out, observer, crew);
+      outcome = run_anew(config, out, observer, group);
     }
   }
   if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
   if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
-  if (crew.leads()) report::write_page(out);  // now, and once more when the controls are there
-  const bool finished = outcome.finished && compare(out, threads, quiet, terminal, crew);
-  if (crew.leads() && outcome.finished && run::wants_controls(out)) report::write_page(out);
+  if (group.leads()) report::write_page(out);  // now, and once more when the controls are there
+  const bool finished = outcome.finished && compare(out, threads, quiet, terminal, group);
+  if (group.leads() && outcome.finished && run::wants_controls(out)) report::write_page(out);
   if (!quiet) fmt::print("\nrun directory: {}\n", out.string());
   if (finished) return 0;
   const std::string where =
@@ -152,16 +152,16 @@ int train_one(const Options& options, Run& run) {
       : outcome.last.round == outcome.round
           ? fmt::format("at round {}", outcome.round)
           : fmt::format("at round {}, last evaluated at {}", outcome.round, outcome.last.round);
-  if (crew.leads()) {
+  if (group.leads()) {
     complain("hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
              shell_word(out.string()));
   }
   return kStopped;
 }
 
-int train_several_files(const Options& options, gossip::Crew& crew) {
-  crew.agree([&] {
-    if (crew.alone()) return;
+int train_several_files(const Options& options, gossip::ProcessGroup& group) {
+  group.agree([&] {
+    if (group.alone()) return;
     throw InvalidArgument(
         "[train] several config files run side by side in one process; start one mpirun for each");
   });
@@ -181,7 +181,7 @@ int train_command(const Options& options) {
   const auto transport = transport::make_transport(options.transport);
   return in_all_processes(*transport, [&](Run& run) {
     const bool several = options.config_files.size() > 1 && options.resume.empty();
-    return several ? train_several_files(options, run.crew) : train_one(options, run);
+    return several ? train_several_files(options, run.group) : train_one(options, run);
   });
 }
 

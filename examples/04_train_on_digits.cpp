@@ -2,19 +2,19 @@
 
 #include <fmt/core.h>
 
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 int main() {
   hearsay::train::Config config;
   config.set("algorithm", "sparse-push");
   config.set("epochs", "30");
-  hearsay::train::Simulation simulation(hearsay::train::resolve(config));
+  hearsay::train::Trainer trainer(hearsay::train::resolve(config));
 
-  while (simulation.round() < simulation.total_rounds()) simulation.run_round(false);
+  while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
 
-  const hearsay::train::Metrics metrics = simulation.evaluate();
+  const hearsay::train::Metrics metrics = trainer.evaluate();
   const double accuracy = metrics.find("accuracy")->mean.value();
-  fmt::print("{} peers, {:.2f} % accuracy, {} bytes sent\n", simulation.peers(), accuracy,
+  fmt::print("{} peers, {:.2f} % accuracy, {} bytes sent\n", trainer.peers(), accuracy,
              metrics.traffic.bytes);
   return accuracy > 80 ? 0 : 1;
 }

@@ -12,7 +12,7 @@
 namespace hearsay::algorithm {
 
 /// All n peers of a small experiment in one process: owns what a Bank refers to, and drives any
-/// method over a graph. For examples and for trying out a method; train::Simulation adds data,
+/// method over a graph. For examples and for trying out a method; train::Trainer adds data,
 /// optimizers, checks, metrics and simulated links.
 ///
 ///   LocalPeers peers({.graph = "ring", .peers = 5, .dim = 1});

@@ -10,27 +10,27 @@
 namespace hearsay::backend {
 
 /// Copies of rows whose peers live in other banks: row k is that of peers[k].
-struct Guests {
+struct RemoteReplicas {
   std::vector<std::uint32_t> peers;  ///< ascending
   Array rows;
 };
 
 /// One row a peer of this bank, and copies of others' that equal their owners' bit for bit.
-struct RowsAndGuests {
+struct RowsAndReplicas {
   Array* rows;
-  Guests* guests;
+  RemoteReplicas* replicas;
 };
 
 /// The names and places of all that a component must find again after a restart.
 ///
 /// A component adds its members in a fixed order; saving reads them and restoring writes them, so
 /// the two cannot disagree. Whatever has one row (or one element) a peer is added with `per_peer`;
-/// scalars are the same on every peer, or of process 0 alone. Guests are not saved: they are
-/// restored from their owners' rows. An Array may be empty: it is then saved as absent, and
+/// scalars are the same on every peer, or of process 0 alone. Remote replicas are not saved: they
+/// are restored from their owners' rows. An Array may be empty: it is then saved as absent, and
 /// restored as empty.
 class StateList {
  public:
-  using Place = std::variant<Array*, RowsAndGuests, std::vector<double>*,
+  using Place = std::variant<Array*, RowsAndReplicas, std::vector<double>*,
                              std::vector<std::uint64_t>*, std::uint64_t*, double*>;
   struct Item {
     std::string name;
@@ -38,8 +38,8 @@ class StateList {
   };
 
   void per_peer(std::string name, Array& rows) { items_.push_back({std::move(name), &rows}); }
-  void per_peer(std::string name, Array& rows, Guests& guests) {
-    items_.push_back({std::move(name), RowsAndGuests{&rows, &guests}});
+  void per_peer(std::string name, Array& rows, RemoteReplicas& replicas) {
+    items_.push_back({std::move(name), RowsAndReplicas{&rows, &replicas}});
   }
   void per_peer(std::string name, std::vector<double>& values) {
     items_.push_back({std::move(name), &values});

@@ -56,12 +56,12 @@ Bytes read_whole(const fs::path& path) {
 }  // namespace
 
 CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash,
-                                 std::string files_hash, gossip::Crew& crew,
+                                 std::string files_hash, gossip::ProcessGroup& group,
                                  const transport::Placement& placement)
     : directory_(std::move(directory)),
       config_hash_(std::move(config_hash)),
       files_hash_(std::move(files_hash)),
-      crew_(crew),
+      group_(group),
       placement_(placement) {}
 
 void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::Kernels& kernels) {
@@ -72,7 +72,7 @@ void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::
   for (std::size_t p = 0; p < placement_.processes; ++p) {
     manifest.parts.push_back({{placement_.first(p), placement_.rows(p)}});
   }
-  const Bytes take = crew_.ask_process_0([&] {
+  const Bytes take = group_.ask_process_0([&] {
     Bytes number;
     append(number, make_room(manifest));
     return number;
@@ -81,20 +81,20 @@ void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::
 
   Digest digest{};
   try {
-    crew_.agree([&] {
+    group_.agree([&] {
       check_directory();
-      digest = write_part(path_of(manifest.part_name(crew_.process())), list, kernels);
+      digest = write_part(path_of(manifest.part_name(group_.rank())), list, kernels);
     });
   } catch (const std::exception&) {
-    if (crew_.leads()) remove_parts(manifest);
+    if (group_.leads()) remove_parts(manifest);
     throw;
   }
-  const std::vector<Bytes> digests = crew_.group().gather(digest);
-  crew_.agree([&] {
-    if (crew_.leads()) commit(manifest, digests);
+  const std::vector<Bytes> digests = group_.collectives().gather(digest);
+  group_.agree([&] {
+    if (group_.leads()) commit(manifest, digests);
   });
   // Others may be writing parts of later rounds by now; these are older.
-  if (crew_.leads()) remove_old(manifest);
+  if (group_.leads()) remove_old(manifest);
 }
 
 /// Create the directory; returns the first take whose part names are free.
@@ -199,12 +199,12 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
                                                              const Prepare& prepare,
                                                              std::vector<std::string>& damaged) {
   std::vector<fs::path> files;  // process 0 goes through them, and the others follow
-  if (crew_.leads()) files = manifests_in(directory_);
+  if (group_.leads()) files = manifests_in(directory_);
   for (std::size_t k = 0;; ++k) {
     Bytes offer;
     try {
       offer =
-          crew_.ask_process_0([&] { return k < files.size() ? read_whole(files[k]) : Bytes{}; });
+          group_.ask_process_0([&] { return k < files.size() ? read_whole(files[k]) : Bytes{}; });
     } catch (const CorruptData& error) {
       damaged.emplace_back(error.what());
       continue;
@@ -214,7 +214,7 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
     if (restore(manifest, list, kernels, prepare, damaged)) return manifest.round;
   }
   if (damaged.empty()) return std::nullopt;
-  crew_.agree([&] {
+  group_.agree([&] {
     throw CorruptData(
         fmt::format("[checkpoint] all {} checkpoints in {} are damaged; the first: {}",
                     damaged.size(), directory_.string(), damaged.front()));
@@ -226,16 +226,16 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
 bool CheckpointStore::restore(const Manifest& manifest, const StateList& list,
                               backend::Kernels& kernels, const Prepare& prepare,
                               std::vector<std::string>& damaged) {
-  crew_.agree([&] {
+  group_.agree([&] {
     check_owner(manifest);
     check_directory();
     prepare(manifest.round);
     check_items(manifest, list, path_of(manifest.name()));
   });
-  const PeerRange own{placement_.first(crew_.process()), placement_.rows(crew_.process())};
+  const PeerRange own{placement_.first(group_.rank()), placement_.rows(group_.rank())};
   std::vector<PartReader> parts;
   try {
-    crew_.agree([&] {
+    group_.agree([&] {
       for (std::size_t p = 0; p < manifest.parts.size(); ++p) {
         if (!has_room_for(list, own, manifest.parts[p].peers)) continue;
         parts.emplace_back(path_of(manifest.part_name(p)), manifest.parts[p]);
@@ -245,7 +245,7 @@ bool CheckpointStore::restore(const Manifest& manifest, const StateList& list,
     damaged.emplace_back(error.what());
     return false;
   }
-  crew_.agree([&] {
+  group_.agree([&] {
     for (PartReader& part : parts) part.restore(list, own, kernels);
     restore_scalars(manifest, list);
   });

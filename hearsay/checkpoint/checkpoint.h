@@ -9,7 +9,7 @@
 
 #include "hearsay/backend/state.h"
 #include "hearsay/checkpoint/checkpoint_manifest.h"
-#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/process_group.h"
 #include "hearsay/transport/placement.h"
 
 namespace hearsay::checkpoint {
@@ -22,15 +22,15 @@ namespace hearsay::checkpoint {
 /// A checkpoint is there once its manifest is. That is written by process 0 when all parts are on
 /// the disk, and nothing that a manifest names is written over, so a crash of any process at any
 /// moment leaves the earlier ones whole. Any number of processes can go on from it: each reads
-/// those parts that hold rows of its own peers or guests.
+/// those parts that hold rows of its own peers or replicas.
 ///
 /// All processes call the same members in the same order; all of them return alike, or throw alike.
 class CheckpointStore {
  public:
   /// `files_hash`: of what the settings name but do not hold, such as the samples of a dataset. The
-  /// crew must outlive the store.
+  /// process group must outlive the store.
   CheckpointStore(std::filesystem::path directory, std::string config_hash, std::string files_hash,
-                  gossip::Crew& crew, const transport::Placement& placement);
+                  gossip::ProcessGroup& group, const transport::Placement& placement);
 
   /// Save every item of `list` as the state after `round` rounds; scalars are those of process 0.
   /// Throws RunFailed (one disk is full, say), and then leaves the earlier checkpoints as they
@@ -38,7 +38,7 @@ class CheckpointStore {
   void save(std::uint64_t round, const backend::StateList& list, backend::Kernels& kernels);
 
   /// Called with the round of a checkpoint before anything is restored from it, to make room: for
-  /// the guests of that round. Possibly for several, one after the other.
+  /// the replicas of that round. Possibly for several, one after the other.
   using Prepare = std::function<void(std::uint64_t round)>;
 
   /// Restore the newest checkpoint that is whole; returns its round, or nothing if there is none at
@@ -62,7 +62,7 @@ class CheckpointStore {
 
   std::filesystem::path directory_;
   std::string config_hash_, files_hash_;
-  gossip::Crew& crew_;
+  gossip::ProcessGroup& group_;
   transport::Placement placement_;
 };
 

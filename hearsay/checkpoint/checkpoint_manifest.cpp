@@ -49,7 +49,7 @@ struct Describe {
   Item operator()(const backend::Array* rows) const {
     return {name, Kind::kRows, rows->block().dim};
   }
-  Item operator()(const backend::RowsAndGuests& place) const { return (*this)(place.rows); }
+  Item operator()(const backend::RowsAndReplicas& place) const { return (*this)(place.rows); }
   Item operator()(const std::vector<double>* values) const {
     return {name, Kind::kDoubles, values->empty() ? 0u : 1u};
   }

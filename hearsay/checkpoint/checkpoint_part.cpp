@@ -57,7 +57,7 @@ struct Save {
       out.bytes(row.data(), row.size() * sizeof(float));
     }
   }
-  void operator()(const backend::RowsAndGuests& place) const { (*this)(place.rows); }
+  void operator()(const backend::RowsAndReplicas& place) const { (*this)(place.rows); }
   template <class T>
   void operator()(const std::vector<T>* values) const {
     out.bytes(values->data(), values->size() * sizeof(T));
@@ -80,11 +80,11 @@ struct Restore {
     }
     at += held.count * row.size() * sizeof(float);
   }
-  void operator()(const backend::RowsAndGuests& place) const {
-    const std::vector<std::uint32_t>& guests = place.guests->peers;
+  void operator()(const backend::RowsAndReplicas& place) const {
+    const std::vector<std::uint32_t>& replicas = place.replicas->peers;
     std::vector<float> row(place.rows->block().dim);
-    for (std::size_t k = 0; k < guests.size(); ++k) {
-      if (held.holds(guests[k])) copy_row(guests[k], row, place.guests->rows, k);
+    for (std::size_t k = 0; k < replicas.size(); ++k) {
+      if (held.holds(replicas[k])) copy_row(replicas[k], row, place.replicas->rows, k);
     }
     (*this)(place.rows);
   }
@@ -121,10 +121,10 @@ Digest write_part(const fs::path& path, const StateList& list, backend::Kernels&
 bool has_room_for(const StateList& list, PeerRange own, PeerRange peers) {
   if (std::max(own.first, peers.first) < std::min(own.end(), peers.end())) return true;
   return std::ranges::any_of(list.items(), [&](const StateList::Item& item) {
-    const auto* place = std::get_if<backend::RowsAndGuests>(&item.place);
-    return place != nullptr && std::ranges::any_of(place->guests->peers, [&](std::uint32_t guest) {
-             return peers.holds(guest);
-           });
+    const auto* place = std::get_if<backend::RowsAndReplicas>(&item.place);
+    return place != nullptr &&
+           std::ranges::any_of(place->replicas->peers,
+                               [&](std::uint32_t replica) { return peers.holds(replica); });
   });
 }
 

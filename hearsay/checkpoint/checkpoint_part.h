@@ -15,7 +15,7 @@ Digest write_part(const std::filesystem::path& path, const backend::StateList& l
                   backend::Kernels& kernels);
 
 /// Whether a list that has one row for each of `own` has room for rows of these peers: its own, or
-/// guests.
+/// replicas.
 bool has_room_for(const backend::StateList& list, PeerRange own, PeerRange peers);
 
 /// A part whose bytes are those that were saved.
@@ -24,7 +24,7 @@ class PartReader {
   /// Reads all of it once. Throws CorruptData, and names the file, if it is missing or another.
   PartReader(std::filesystem::path path, const Manifest::Part& part);
 
-  /// Copy what the list has room for, own rows and guests. The list has the part's items, and one
+  /// Copy what the list has room for, own rows and replicas. The list has the part's items, and one
   /// row for each of `own`. Throws CorruptData if the file can no longer be read.
   void restore(const backend::StateList& list, PeerRange own, backend::Kernels& kernels);
 

@@ -23,27 +23,27 @@ std::size_t thread_count(std::uint64_t wanted, double cores) {
 Machine::Machine(std::string_view device, std::uint64_t threads)
     : Machine(thread_count(threads, transport::Alone().seat().cores), kernels_of(device)) {}
 
-Machine::Machine(std::string_view device, std::uint64_t threads, Crew& crew)
-    : Machine(thread_count(threads, crew.cores()), kernels_of(device), &crew) {}
+Machine::Machine(std::string_view device, std::uint64_t threads, ProcessGroup& group)
+    : Machine(thread_count(threads, group.cores()), kernels_of(device), &group) {}
 
 Machine::Machine(std::size_t threads, const MakeKernels& make) : Machine(threads, make, nullptr) {}
 
-Machine::Machine(std::size_t threads, const MakeKernels& make, Crew* crew)
-    : crew_(crew == nullptr ? static_cast<Crew&>(alone_) : *crew),
+Machine::Machine(std::size_t threads, const MakeKernels& make, ProcessGroup* group)
+    : group_(group == nullptr ? static_cast<ProcessGroup&>(alone_) : *group),
       pool_(threads),
       kernels_(make(pool_)) {}
 
 void Machine::end_round() {
   kernels_->submit();
-  if (++ahead_ >= kernels_->lag()) settle();
+  if (++ahead_ >= kernels_->lag()) drain();
 }
 
-void Machine::settle() {
+void Machine::drain() {
   kernels_->synchronize();
   ahead_ = 0;
-  std::vector<std::function<void()>> notes;
-  notes.swap(notes_);
-  for (const auto& account : notes) account();
+  std::vector<std::function<void()>> callbacks;
+  callbacks.swap(callbacks_);
+  for (const auto& callback : callbacks) callback();
 }
 
 }  // namespace hearsay::gossip

@@ -62,8 +62,8 @@ Step next_step(const std::filesystem::path& directory, const train::Config& conf
 
 /// As process 0 finds it: others may look when it has begun already.
 Step agree_on_step(const std::filesystem::path& directory, const train::Config& config,
-                   gossip::Crew& crew) {
-  const Bytes step = crew.ask_process_0(
+                   gossip::ProcessGroup& group) {
+  const Bytes step = group.ask_process_0(
       [&] { return Bytes{static_cast<std::uint8_t>(next_step(directory, config))}; });
   return static_cast<Step>(step.front());
 }
@@ -76,25 +76,25 @@ bool wants_controls(const std::filesystem::path& out) {
 
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer) {
-  gossip::LoneCrew alone;
+  gossip::SingleProcess alone;
   return run_controls(out, threads, observer, alone);
 }
 
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
-                             Observer& observer, gossip::Crew& crew) {
+                             Observer& observer, gossip::ProcessGroup& group) {
   ControlsOutcome result;
   train::Config config = config_of_run(out);
   if (threads > 0) config.set("threads", fmt::format("{}", threads));
   for (const Control& control : controls(config)) {
     const std::filesystem::path directory = out / "compare" / control.name;
     try {
-      const Step step = agree_on_step(directory, control.config, crew);
+      const Step step = agree_on_step(directory, control.config, group);
       if (step == Step::kNothing) continue;
-      const Outcome outcome = step == Step::kGoOn ? resume(directory, threads, observer, crew)
-                                                  : run(control.config, directory, observer, crew);
+      const Outcome outcome = step == Step::kGoOn ? resume(directory, threads, observer, group)
+                                                  : run(control.config, directory, observer, group);
       result.finished = outcome.finished;
     } catch (const std::exception& error) {
-      if (!crew.alone() && !crew.has_failed_together()) throw;  // others wait for this one
+      if (!group.alone() && !group.has_failed_together()) throw;  // others wait for this one
       result.warnings.push_back(fmt::format("[compare {}] {}", control.name, error.what()));
     }
     if (!result.finished) break;

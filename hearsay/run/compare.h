@@ -37,6 +37,6 @@ struct ControlsOutcome {
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer);
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
-                             Observer& observer, gossip::Crew& crew);
+                             Observer& observer, gossip::ProcessGroup& group);
 
 }  // namespace hearsay::run

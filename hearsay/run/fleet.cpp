@@ -41,7 +41,7 @@ void run_round(std::span<Member* const> members, gossip::Machine& machine) {
     member->tried([&] {
       const bool measured = member->runner->measures_next();
       any_measured |= measured;
-      const auto request = member->runner->simulation().begin_round(measured);
+      const auto request = member->runner->trainer().begin_round(measured);
       if (request) requests.push_back(*request);
     });
   }
@@ -55,11 +55,11 @@ void run_round(std::span<Member* const> members, gossip::Machine& machine) {
   for (std::size_t k = 0; k < members.size(); ++k) {
     if (!members[k]->error.empty()) continue;
     machine.kernels().use_lane(k + 1);
-    members[k]->tried([&] { members[k]->runner->simulation().end_round(); });
+    members[k]->tried([&] { members[k]->runner->trainer().end_round(); });
   }
   machine.kernels().use_lane(0);
   machine.end_round();
-  if (any_measured) machine.settle();
+  if (any_measured) machine.drain();
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ Outcome go_on(Runner& runner) {
   while (runner.goes_on()) {
     const auto begin = std::chrono::steady_clock::now();
     const bool measured = runner.measures_next();
-    runner.simulation().run_round(measured);
-    if (measured) runner.simulation().settle();
+    runner.trainer().run_round(measured);
+    if (measured) runner.trainer().drain();
     runner.after_round(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -37,16 +37,16 @@ std::string common_settings(train::Config config) {
 
 /// A runner in every process, or an exception in every process.
 std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path& out,
-                                    Observer& observer, gossip::Crew& crew) {
-  crew.agree_on("version of hearsay", version());
-  crew.agree_on("configuration", common_settings(config));
+                                    Observer& observer, gossip::ProcessGroup& group) {
+  group.agree_on("version of hearsay", version());
+  group.agree_on("configuration", common_settings(config));
   std::unique_ptr<Runner> runner;
-  crew.agree([&] {
+  group.agree([&] {
     runner = std::make_unique<Runner>(
         config, out, observer,
-        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), crew));
+        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group));
   });
-  crew.agree_on("dataset", runner->simulation().objective().data_sha256());
+  group.agree_on("dataset", runner->trainer().objective().data_sha256());
   return runner;
 }
 
@@ -71,28 +71,29 @@ void check_free(const fs::path& out) {
 }
 
 Outcome run(const train::Config& config, const fs::path& out, Observer& observer) {
-  gossip::LoneCrew alone;
+  gossip::SingleProcess alone;
   return run(config, out, observer, alone);
 }
 
 Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
-            gossip::Crew& crew) {
-  crew.agree([&] {
-    if (crew.leads()) check_free(out);
+            gossip::ProcessGroup& group) {
+  group.agree([&] {
+    if (group.leads()) check_free(out);
   });
-  const auto runner = make_runner(config, out, observer, crew);
+  const auto runner = make_runner(config, out, observer, group);
   runner->claim();
   return go_on(*runner);
 }
 
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
-  gossip::LoneCrew alone;
+  gossip::SingleProcess alone;
   return resume(out, threads, observer, alone);
 }
 
-Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer, gossip::Crew& crew) {
+Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
+               gossip::ProcessGroup& group) {
   train::Config config;
-  crew.agree([&] {
+  group.agree([&] {
     std::error_code error;
     if (!fs::exists(out / "config.toml", error)) {
       throw InvalidArgument(
@@ -101,7 +102,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer, g
     config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
     if (threads > 0) config.set("threads", fmt::format("{}", threads));
   });
-  const auto runner = make_runner(config, out, observer, crew);
+  const auto runner = make_runner(config, out, observer, group);
   runner->restore();
   return go_on(*runner);
 }

@@ -8,7 +8,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::run {
 
@@ -16,10 +16,10 @@ namespace hearsay::run {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void started(const train::Simulation&, const train::Config&) {}
+  virtual void started(const train::Trainer&, const train::Config&) {}
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
-  virtual void progressed(const train::Simulation&) {}
-  virtual void evaluated(const train::Simulation&, const train::Metrics&) {}
+  virtual void progressed(const train::Trainer&) {}
+  virtual void evaluated(const train::Trainer&, const train::Metrics&) {}
   /// Asked before every round: whether to checkpoint and stop here. Of several processes each is
   /// asked, and all stop when they next evaluate or checkpoint.
   virtual bool stop_requested() { return false; }
@@ -54,12 +54,13 @@ void check_free(const std::filesystem::path& out);
 /// Throws InvalidArgument if `out` already holds a run (AlreadyExists) or remains of one: nothing
 /// is ever overwritten, also if several processes begin at once.
 ///
-/// With a crew, this process holds some of the peers: all processes call this with the same
-/// settings and the same `out`, which all see. Process 0 writes and tells, and has the outcome; of
-/// the others' only `finished` and `round` are meant. Without one all peers are in this process.
+/// With a process group, this process holds some of the peers: all processes call this with the
+/// same settings and the same `out`, which all see. Process 0 writes and tells, and has the
+/// outcome; of the others' only `finished` and `round` are meant. Without one all peers are in this
+/// process.
 Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer);
 Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
-            gossip::Crew& crew);
+            gossip::ProcessGroup& group);
 
 /// Go on with the run in `out` from its newest good checkpoint, or from the start if it has none.
 /// The outcome is bit for bit that of an unbroken run. Throws CorruptData if files that it trains
@@ -68,6 +69,6 @@ Outcome run(const train::Config& config, const std::filesystem::path& out, Obser
 /// The number of processes may be another one than before.
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer,
-               gossip::Crew& crew);
+               gossip::ProcessGroup& group);
 
 }  // namespace hearsay::run

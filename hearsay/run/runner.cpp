@@ -42,9 +42,9 @@ std::string divergence_warning(const std::optional<train::Metrics>& first,
 
 /// What a checkpoint belongs to besides the settings: the samples, and the edges of a graph that
 /// stands in a file.
-std::string files_hash(const train::Config& config, const train::Simulation& simulation) {
+std::string files_hash(const train::Config& config, const train::Trainer& trainer) {
   const bool in_file = config.text("graph").find("file:") != std::string::npos;
-  return (in_file ? simulation.graph_sha256() : "") + simulation.objective().data_sha256();
+  return (in_file ? trainer.graph_sha256() : "") + trainer.objective().data_sha256();
 }
 
 /// A checkpoint holds all that came of the file to start from, which may be gone by then.
@@ -60,16 +60,16 @@ Runner::Runner(const train::Config& config, fs::path out, Observer& observer,
     : config_(config),
       out_(std::move(out)),
       observer_(observer),
-      simulation_(std::make_unique<train::Simulation>(
+      trainer_(std::make_unique<train::Trainer>(
           checkpoint::has_checkpoints(out_ / "checkpoint") ? without_init(config) : config,
           std::move(machine))),
-      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *simulation_), crew(),
-                   simulation_->placement()),
-      metrics_(out_ / "metrics.jsonl", simulation_->objective().metrics()) {
-  simulation_->state(state_);
+      checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *trainer_), group(),
+                   trainer_->placement()),
+      metrics_(out_ / "metrics.jsonl", trainer_->objective().metrics()) {
+  trainer_->state(state_);
   state_.scalar("metrics_bytes", metrics_bytes_);
   state_.scalar("seconds", seconds_);
-  const std::uint64_t training = simulation_->training_rounds();
+  const std::uint64_t training = trainer_->training_rounds();
   evaluate_every_ = config.count("evaluate");
   if (evaluate_every_ == 0) evaluate_every_ = std::max<std::uint64_t>(1, training / 20);
   checkpoint_every_ = config.count("checkpoint");
@@ -78,8 +78,8 @@ Runner::Runner(const train::Config& config, fs::path out, Observer& observer,
 
 void Runner::claim() {
   const std::string text = config_.to_toml();
-  crew().agree([&] {
-    if (!crew().leads()) return;
+  group().agree([&] {
+    if (!group().leads()) return;
     std::error_code error;
     fs::create_directories(out_, error);
     if (error) {
@@ -89,13 +89,13 @@ void Runner::claim() {
     const auto lock = [this](const fs::path& config) { lock_.take(config); };
     if (!write_new_file(out_ / "config.toml", text, lock)) throw directory_taken(out_);
   });
-  const Bytes written = crew().group().broadcast(Bytes(text.begin(), text.end()));
+  const Bytes written = group().collectives().broadcast(Bytes(text.begin(), text.end()));
   const bool seen = appears(out_ / "config.toml") &&
                     read_file(out_ / "config.toml") == std::string(written.begin(), written.end());
-  if (!crew().any(!seen)) return;
-  crew().agree([&] {
+  if (!group().any(!seen)) return;
+  group().agree([&] {
     std::error_code error;
-    if (crew().leads()) fs::remove(out_ / "config.toml", error);
+    if (group().leads()) fs::remove(out_ / "config.toml", error);
     if (seen) return;
     throw InvalidArgument(fmt::format(
         "[train] there is no {} here; --out must be on a file system that all hosts share",
@@ -104,16 +104,16 @@ void Runner::claim() {
 }
 
 void Runner::restore() {
-  crew().agree([&] {
-    if (crew().leads()) lock_.take(out_ / "config.toml");
+  group().agree([&] {
+    if (group().leads()) lock_.take(out_ / "config.toml");
   });
   std::vector<std::string> damaged;
   const auto round = checkpoints_.restore_newest(
-      state_, simulation_->kernels_for_state(),
-      [this](std::uint64_t saved) { simulation_->restoring(saved); }, damaged);
-  if (round) simulation_->restored();
-  crew().agree([&] {
-    if (!crew().leads()) return;
+      state_, trainer_->kernels_for_state(),
+      [this](std::uint64_t saved) { trainer_->restoring(saved); }, damaged);
+  if (round) trainer_->restored();
+  group().agree([&] {
+    if (!group().leads()) return;
     metrics_.cut(round ? metrics_bytes_ : 0);
     last_ = metrics_.last();
   });
@@ -121,15 +121,15 @@ void Runner::restore() {
 }
 
 void Runner::start() {
-  observer_.started(*simulation_, config_);
+  observer_.started(*trainer_, config_);
   // A run that was stopped in a round to evaluate after has not done so.
-  const std::uint64_t round = simulation_->round();
-  if (is_evaluated(round) && !crew().any(last_ && last_->round == round)) evaluate();
+  const std::uint64_t round = trainer_->round();
+  if (is_evaluated(round) && !group().any(last_ && last_->round == round)) evaluate();
 }
 
 bool Runner::goes_on() {
   if (outcome_) return false;
-  if (simulation_->round() == simulation_->total_rounds()) {
+  if (trainer_->round() == trainer_->total_rounds()) {
     finish();
   } else if (asked_to_stop()) {
     stop();
@@ -139,100 +139,100 @@ bool Runner::goes_on() {
 
 void Runner::after_round(double seconds) {
   seconds_ += seconds;
-  const std::uint64_t round = simulation_->round();
+  const std::uint64_t round = trainer_->round();
   if (is_evaluated(round)) {
     if (asked_to_stop()) return stop();
     evaluate();
   }
   if (is_saved(round) && is_due(round)) save();
-  observer_.progressed(*simulation_);
+  observer_.progressed(*trainer_);
 }
 
 /// Processes meet where they evaluate or save anyway, and only there can they stop.
 bool Runner::asked_to_stop() const {
   const bool asked = observer_.stop_requested();
-  if (crew().alone()) return asked;
-  const std::uint64_t round = simulation_->round();
-  return (is_evaluated(round) || is_saved(round)) && crew().any(asked);
+  if (group().alone()) return asked;
+  const std::uint64_t round = trainer_->round();
+  return (is_evaluated(round) || is_saved(round)) && group().any(asked);
 }
 
 bool Runner::is_evaluated(std::uint64_t round) const {
-  return round % evaluate_every_ == 0 || round == simulation_->training_rounds() ||
-         round == simulation_->total_rounds();
+  return round % evaluate_every_ == 0 || round == trainer_->training_rounds() ||
+         round == trainer_->total_rounds();
 }
 
 bool Runner::is_saved(std::uint64_t round) const {
-  return round % checkpoint_every_ == 0 || round == simulation_->total_rounds();
+  return round % checkpoint_every_ == 0 || round == trainer_->total_rounds();
 }
 
 /// Whether to save after a round in which that may happen. Processes do as process 0 finds. Models
 /// of a few MB are always saved: on a busy disk that may take long, and is no more certain later.
 bool Runner::is_due(std::uint64_t round) const {
   constexpr std::size_t kFew = 4 << 20;  // floats
-  if (config_.count("checkpoint") > 0 || round == simulation_->total_rounds()) return true;
-  if (simulation_->peers() * simulation_->layout().dim() < kFew) return true;
-  const bool due = crew().leads() && pace_.due(CheckpointPace::Clock::now());
-  return crew().alone() ? due : crew().any(due);
+  if (config_.count("checkpoint") > 0 || round == trainer_->total_rounds()) return true;
+  if (trainer_->peers() * trainer_->layout().dim() < kFew) return true;
+  const bool due = group().leads() && pace_.due(CheckpointPace::Clock::now());
+  return group().alone() ? due : group().any(due);
 }
 
 void Runner::evaluate() {
-  last_ = simulation_->evaluate();
-  if (!crew().leads()) return;
+  last_ = trainer_->evaluate();
+  if (!group().leads()) return;
   last_->seconds = seconds_;
   metrics_.append(train::to_json_line(*last_, metrics_.size() == 0));
-  observer_.evaluated(*simulation_, *last_);
+  observer_.evaluated(*trainer_, *last_);
 }
 
 void Runner::save() {
   const auto begin = CheckpointPace::Clock::now();
-  simulation_->check_finite();  // so that the newest checkpoint is always one to go on from
-  if (crew().leads()) {
+  trainer_->check_finite();  // so that the newest checkpoint is always one to go on from
+  if (group().leads()) {
     metrics_.sync();  // a checkpoint must not outlive the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
-  checkpoints_.save(simulation_->round(), state_, simulation_->kernels_for_state());
+  checkpoints_.save(trainer_->round(), state_, trainer_->kernels_for_state());
   pace_.saved(begin, CheckpointPace::Clock::now());
 }
 
 /// What the last evaluation found, beside rounds, traffic and time until now.
 std::string Runner::summary(const std::string& models_sha256) const {
   train::Metrics now = last();
-  now.round = simulation_->round();
-  now.traffic = simulation_->traffic();
+  now.round = trainer_->round();
+  now.traffic = trainer_->traffic();
   now.seconds = seconds_;
-  const ProcessFigures processes = figures_of_processes(*simulation_);
-  if (!crew().leads()) return "";
-  return summarize(*simulation_, config_, now, processes, models_sha256);
+  const ProcessFigures processes = figures_of_processes(*trainer_);
+  if (!group().leads()) return "";
+  return summarize(*trainer_, config_, now, processes, models_sha256);
 }
 
 void Runner::stop() {
   save();
-  outcome_ = {last(), simulation_->round(), summary(simulation_->models_sha256()), false, ""};
+  outcome_ = {last(), trainer_->round(), summary(trainer_->models_sha256()), false, ""};
 }
 
 void Runner::save_model(const std::string& name, std::span<const float> model,
                         std::span<const float> buffers) const {
-  train::write_safetensors(out_ / "models" / (name + ".safetensors"), simulation_->layout(), model,
-                           simulation_->objective().buffer_layout(), buffers);
+  train::write_safetensors(out_ / "models" / (name + ".safetensors"), trainer_->layout(), model,
+                           trainer_->objective().buffer_layout(), buffers);
 }
 
 void Runner::save_average() const {
-  const std::vector<float> average = simulation_->average_model();
-  if (!crew().leads()) return;
-  save_model("average", average, simulation_->objective().estimate_buffers(average));
+  const std::vector<float> average = trainer_->average_model();
+  if (!group().leads()) return;
+  save_model("average", average, trainer_->objective().estimate_buffers(average));
 }
 
 /// Exports all peers' models, some at a time: one thread hashes while others write. Returns their
-/// SHA-256, as Simulation::models_sha256 does.
+/// SHA-256, as Trainer::models_sha256 does.
 std::string Runner::save_peers() const {
   Sha256 sha;
-  const std::size_t at_once = simulation_->models_at_once();
-  for (std::size_t begin = 0; begin < simulation_->peers(); begin += at_once) {
-    const std::size_t count = std::min(at_once, simulation_->peers() - begin);
+  const std::size_t at_once = trainer_->models_at_once();
+  for (std::size_t begin = 0; begin < trainer_->peers(); begin += at_once) {
+    const std::size_t count = std::min(at_once, trainer_->peers() - begin);
     std::vector<train::SavedModel> models;
-    for (std::size_t i = 0; i < count; ++i) models.push_back(simulation_->fetch_model(begin + i));
-    if (!crew().leads()) continue;
-    simulation_->pool().run(1 + count, [&](std::size_t task) {
+    for (std::size_t i = 0; i < count; ++i) models.push_back(trainer_->fetch_model(begin + i));
+    if (!group().leads()) continue;
+    trainer_->pool().run(1 + count, [&](std::size_t task) {
       if (task > 0) {
         const train::SavedModel& model = models[task - 1];
         save_model(fmt::format("peer-{}", begin + task - 1), model.parameters, model.buffers);
@@ -247,18 +247,18 @@ std::string Runner::save_peers() const {
 }
 
 void Runner::finish() {
-  simulation_->settle();
-  if (crew().leads()) fs::create_directories(out_ / "models");
+  trainer_->drain();
+  if (group().leads()) fs::create_directories(out_ / "models");
   save_average();
   const std::string text = summary(save_peers());
-  crew().agree([&] {
-    if (!crew().leads()) return;
+  group().agree([&] {
+    if (!group().leads()) return;
     DurableFile file(out_ / "summary.json");
     file.write(text);
     file.commit();
   });
-  outcome_ = {last(), simulation_->round(), text, true,
-              crew().leads() ? divergence_warning(metrics_.first(), last()) : ""};
+  outcome_ = {last(), trainer_->round(), text, true,
+              group().leads() ? divergence_warning(metrics_.first(), last()) : ""};
 }
 
 }  // namespace hearsay::run

@@ -27,7 +27,7 @@ namespace hearsay::run {
 ///   runner.outcome()
 class Runner {
  public:
-  /// Does not wait for other processes: one that throws is alone (Crew::agree).
+  /// Does not wait for other processes: one that throws is alone (ProcessGroup::agree).
   Runner(const train::Config& config, std::filesystem::path out, Observer& observer,
          std::shared_ptr<gossip::Machine> machine);
 
@@ -41,8 +41,8 @@ class Runner {
   /// Whether there is a round to run. If not, the run is over: finished, or stopped as its observer
   /// asked.
   bool goes_on();
-  bool measures_next() const { return is_evaluated(simulation_->round() + 1); }
-  train::Simulation& simulation() { return *simulation_; }
+  bool measures_next() const { return is_evaluated(trainer_->round() + 1); }
+  train::Trainer& trainer() { return *trainer_; }
   /// The round was run, in that time: evaluate, checkpoint and tell, where it is time to.
   void after_round(double seconds);
 
@@ -63,13 +63,13 @@ class Runner {
   void save_average() const;
   std::string save_peers() const;
   train::Metrics last() const { return last_.value_or(train::Metrics{}); }
-  gossip::Crew& crew() const { return simulation_->crew(); }
+  gossip::ProcessGroup& group() const { return trainer_->group(); }
 
   const train::Config config_;
   const std::filesystem::path out_;
   Observer& observer_;
   RunLock lock_;  ///< of process 0
-  std::unique_ptr<train::Simulation> simulation_;
+  std::unique_ptr<train::Trainer> trainer_;
   checkpoint::CheckpointStore checkpoints_;
   CheckpointPace pace_;
   MetricsFile metrics_;

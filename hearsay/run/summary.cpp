@@ -35,19 +35,18 @@ std::uint64_t peak_rss_bytes() {
 
 }  // namespace
 
-ProcessFigures figures_of_processes(const train::Simulation& simulation) {
+ProcessFigures figures_of_processes(const train::Trainer& trainer) {
   Bytes mine;
   append(mine, peak_rss_bytes());
-  append(mine, simulation.seconds_waited());
-  const std::string isa = simulation.kernels().isa();
+  append(mine, trainer.seconds_waited());
+  const std::string isa = trainer.kernels().isa();
   mine.insert(mine.end(), isa.begin(), isa.end());
   ProcessFigures all;
   std::vector<std::string> isas;
-  for (const Bytes& bytes : simulation.crew().group().gather(mine)) {
+  for (const Bytes& bytes : trainer.group().collectives().gather(mine)) {
     ByteReader reader(bytes, "figures of a process");
     all.peak_rss_bytes = std::max(all.peak_rss_bytes, reader.read<std::uint64_t>());
-    all.seconds_waited +=
-        reader.read<double>() / static_cast<double>(simulation.crew().processes());
+    all.seconds_waited += reader.read<double>() / static_cast<double>(trainer.group().processes());
     const ByteView rest = reader.take(reader.left());
     const std::string its_isa(rest.begin(), rest.end());
     if (std::ranges::find(isas, its_isa) == isas.end()) isas.push_back(its_isa);
@@ -56,7 +55,7 @@ ProcessFigures figures_of_processes(const train::Simulation& simulation) {
   return all;
 }
 
-std::string summarize(const train::Simulation& simulation, const train::Config& config,
+std::string summarize(const train::Trainer& trainer, const train::Config& config,
                       const train::Metrics& m, const ProcessFigures& processes,
                       const std::string& models_sha256) {
   nlohmann::ordered_json s;
@@ -65,10 +64,10 @@ std::string summarize(const train::Simulation& simulation, const train::Config& 
   };
   const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
   const double rounds = static_cast<double>(std::max<std::uint64_t>(m.round, 1));
-  s["peers"] = simulation.peers();
-  s["dim"] = simulation.layout().dim();
+  s["peers"] = trainer.peers();
+  s["dim"] = trainer.layout().dim();
   s["rounds"] = m.round;
-  s["training_rounds"] = simulation.training_rounds();
+  s["training_rounds"] = trainer.training_rounds();
   s["epochs"] = m.epoch;
   for (const train::MetricResult& result : m.results) {
     const engine::MetricKeys keys = engine::keys_of(result.metric);
@@ -89,7 +88,7 @@ std::string summarize(const train::Simulation& simulation, const train::Config& 
   s["loss_of_average"] = m.loss_of_average;
   s["divergence"] = m.divergence;
   s["divergence_per_dim"] = m.divergence_per_dim;
-  s["averaging_rate"] = simulation.algorithm().averaging_rate();
+  s["averaging_rate"] = trainer.algorithm().averaging_rate();
   s["bytes_total"] = m.traffic.bytes;
   s["global_bytes_total"] = m.traffic.global_bytes;
   s["messages_total"] = m.traffic.messages;
@@ -100,7 +99,7 @@ std::string summarize(const train::Simulation& simulation, const train::Config& 
   s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
   s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
   if (m.traffic.bytes > 0) {
-    s["compression_factor"] = 4 * static_cast<double>(simulation.layout().dim()) * edge_rounds /
+    s["compression_factor"] = 4 * static_cast<double>(trainer.layout().dim()) * edge_rounds /
                               static_cast<double>(m.traffic.bytes);
   }
   s["mass_drift"] = m.mass_drift;
@@ -109,30 +108,30 @@ std::string summarize(const train::Simulation& simulation, const train::Config& 
   add("simulated_seconds", m.simulated_seconds);
   s["seconds"] = m.seconds;
   s["seconds_per_round"] = m.seconds / rounds;
-  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(simulation.batch()) *
-                                                static_cast<double>(simulation.peers()) / m.seconds
+  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(trainer.batch()) *
+                                                static_cast<double>(trainer.peers()) / m.seconds
                                           : 0.0;
-  s["batch"] = simulation.batch();
-  if (const model::Network* network = simulation.objective().network()) {
+  s["batch"] = trainer.batch();
+  if (const model::Network* network = trainer.objective().network()) {
     s["input"] = to_string(network->shape(network->input()));
     s["classes"] = network->classes();
   }
-  s["processes"] = simulation.crew().processes();
-  s["transport"] = simulation.crew().transport().name();
+  s["processes"] = trainer.group().processes();
+  s["transport"] = trainer.group().transport().name();
   s["seconds_waited"] = processes.seconds_waited;
   s["peak_rss_bytes"] = processes.peak_rss_bytes;
-  s["device"] = simulation.kernels().device();
+  s["device"] = trainer.kernels().device();
   s["isa"] = processes.isa;
   s["precision"] = precision_of(config.text("device"));
-  s["threads"] = simulation.threads();
-  if (const auto counts = simulation.objective().class_counts(); !counts.empty()) {
+  s["threads"] = trainer.threads();
+  if (const auto counts = trainer.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
   }
   // From files, in any encoding.
-  for (const std::string& name : simulation.objective().class_names()) {
+  for (const std::string& name : trainer.objective().class_names()) {
     s["class_names"].push_back(escape_non_utf8(name));
   }
-  s["metrics"] = nlohmann::ordered_json::parse(train::describe(simulation.objective().metrics()));
+  s["metrics"] = nlohmann::ordered_json::parse(train::describe(trainer.objective().metrics()));
   s["seed"] = config.count("seed");
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256;

@@ -4,7 +4,7 @@
 
 #include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::run {
 
@@ -16,14 +16,14 @@ struct ProcessFigures {
 };
 
 /// All processes call this.
-ProcessFigures figures_of_processes(const train::Simulation& simulation);
+ProcessFigures figures_of_processes(const train::Trainer& trainer);
 
 /// summary.json: the last evaluation, the traffic (`bytes_by_peer` what each sent over its edges,
 /// `bytes_by_edge` rows of sender, receiver and bytes if the graph changes), the time, who held
 /// which classes (`class_counts`, a row per peer), what a network saw (`batch` and `input`,
 /// "3x32x32"), which `metrics` it has (metric_list.h), and what the run was: machine, seed, config
 /// and the SHA-256 of the models. Names are stable; what a problem does not have is left out.
-std::string summarize(const train::Simulation& simulation, const train::Config& config,
+std::string summarize(const train::Trainer& trainer, const train::Config& config,
                       const train::Metrics& last, const ProcessFigures& processes,
                       const std::string& models_sha256);
 

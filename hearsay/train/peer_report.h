@@ -7,7 +7,7 @@
 
 #include "hearsay/core/bytes.h"
 #include "hearsay/engine/objective.h"
-#include "hearsay/gossip/accounts.h"
+#include "hearsay/gossip/ledger.h"
 #include "hearsay/train/metrics.h"
 
 namespace hearsay::train {

@@ -69,7 +69,7 @@ struct Snapshot {
  private:
   /// The rows of the bank's own peers, if the place has a row a peer: all n live here.
   static backend::Array* rows_of(const backend::StateList::Place& place) {
-    if (const auto* shared = std::get_if<backend::RowsAndGuests>(&place)) return shared->rows;
+    if (const auto* shared = std::get_if<backend::RowsAndReplicas>(&place)) return shared->rows;
     const auto* own = std::get_if<backend::Array*>(&place);
     return own != nullptr ? *own : nullptr;
   }

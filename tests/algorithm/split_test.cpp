@@ -67,7 +67,7 @@ class Split : public ::testing::TestWithParam<Variant> {
       ASSERT_TRUE(same_bits(one.models(), several.models())) << "models after round " << t;
       ASSERT_TRUE(same_bits({u.begin(), u.end()}, several.push_sum())) << "u after round " << t;
       for (const SplitWorld::Copy& copy : several.copies()) {
-        ASSERT_TRUE(same_bits(copy.guest, copy.owner)) << "a copy after round " << t;
+        ASSERT_TRUE(same_bits(copy.replica, copy.owner)) << "a copy after round " << t;
       }
     }
     EXPECT_TRUE(std::ranges::all_of(one.models(), [](float v) { return std::isfinite(v); }));

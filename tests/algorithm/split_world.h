@@ -118,16 +118,16 @@ class SplitWorld {
 
   /// All copies of a state that banks keep of others' rows, with the rows themselves.
   struct Copy {
-    std::vector<float> guest, owner;
+    std::vector<float> replica, owner;
   };
   std::vector<Copy> copies() {
     std::vector<Copy> all;
     for (Part& bank : banks_) {
-      for (const backend::RowsAndGuests& item : bank.guests()) {
-        for (std::size_t k = 0; k < item.guests->peers.size(); ++k) {
-          const std::span<const float> guest = item.guests->rows.row(k);
-          const std::span<const float> owner = row_of_owner(item.guests->peers[k]);
-          all.push_back({{guest.begin(), guest.end()}, {owner.begin(), owner.end()}});
+      for (const backend::RowsAndReplicas& item : bank.replicas()) {
+        for (std::size_t k = 0; k < item.replicas->peers.size(); ++k) {
+          const std::span<const float> replica = item.replicas->rows.row(k);
+          const std::span<const float> owner = row_of_owner(item.replicas->peers[k]);
+          all.push_back({{replica.begin(), replica.end()}, {owner.begin(), owner.end()}});
         }
       }
     }
@@ -172,12 +172,12 @@ class SplitWorld {
       if (gossips && !plan.send_first) algorithm->emit(outbox);
     }
 
-    std::vector<backend::RowsAndGuests> guests() {
+    std::vector<backend::RowsAndReplicas> replicas() {
       backend::StateList list;
       algorithm->state(list);
-      std::vector<backend::RowsAndGuests> found;
+      std::vector<backend::RowsAndReplicas> found;
       for (const auto& item : list.items()) {
-        if (const auto* place = std::get_if<backend::RowsAndGuests>(&item.place)) {
+        if (const auto* place = std::get_if<backend::RowsAndReplicas>(&item.place)) {
           found.push_back(*place);
         }
       }
@@ -217,7 +217,7 @@ class SplitWorld {
   }
   std::span<const float> row_of_owner(std::size_t peer) {
     Part& bank = owner(peer);
-    return bank.guests().front().rows->row(peer - bank.first);
+    return bank.replicas().front().rows->row(peer - bank.first);
   }
 
   static std::vector<std::uint32_t> senders_to(const Part& bank, const graph::Weights& weights) {

@@ -63,7 +63,7 @@ class CheckpointsMove : public CheckpointsOfProcesses,
 
 TEST_P(CheckpointsMove, ToAnyNumberOfProcesses) {
   const auto [before, after] = GetParam();
-  for (int round : {8, 9}) {  // without guests, and with
+  for (int round : {8, 9}) {  // without replicas, and with
     run(before, [&](Process& process) { process.save(round); });
     expect_restored(after, round);
   }

@@ -17,20 +17,20 @@
 
 namespace hearsay::checkpoint {
 
-/// One of every kind of state, of some peers of a run, and guests of others; small enough to damage
-/// every byte of its checkpoint.
+/// One of every kind of state, of some peers of a run, and replicas of others; small enough to
+/// damage every byte of its checkpoint.
 class State {
  public:
   explicit State(PeerRange own, std::size_t dim = 3)
       : own_(own),
         kernels_(backend::make_cpu_kernels(pool_)),
         rows_(kernels_->allocate(own.count, dim)),
-        hats_(kernels_->allocate(own.count, 2)),
+        copies_(kernels_->allocate(own.count, 2)),
         doubles_(own.count, 0.0),
         counts_(own.count, 0) {
     list_.per_peer("rows", rows_);
     list_.per_peer("absent", absent_);
-    list_.per_peer("hats", hats_, guests_);
+    list_.per_peer("hats", copies_, replicas_);
     list_.scalar("count", count_);
     list_.per_peer("doubles", doubles_);
     list_.per_peer("counts", counts_);
@@ -38,9 +38,9 @@ class State {
   }
 
   /// Make room for copies of these peers' hats.
-  void meet(std::vector<std::uint32_t> guests) {
-    guests_.rows = guests.empty() ? backend::Array() : kernels_->allocate(guests.size(), 2);
-    guests_.peers = std::move(guests);
+  void meet(std::vector<std::uint32_t> replicas) {
+    replicas_.rows = replicas.empty() ? backend::Array() : kernels_->allocate(replicas.size(), 2);
+    replicas_.peers = std::move(replicas);
   }
 
   /// What the state is if that is its value: each peer's is another.
@@ -86,18 +86,18 @@ class State {
     };
     for (std::size_t i = 0; i < own_.count; ++i) {
       visit(rows_, i, own_.first + i, 0);
-      visit(hats_, i, own_.first + i, 0.5f);
+      visit(copies_, i, own_.first + i, 0.5f);
     }
-    for (std::size_t k = 0; k < guests_.peers.size(); ++k) {
-      visit(guests_.rows, k, guests_.peers[k], 0.5f);
+    for (std::size_t k = 0; k < replicas_.peers.size(); ++k) {
+      visit(replicas_.rows, k, replicas_.peers[k], 0.5f);
     }
   }
 
   PeerRange own_;
   ThreadPool pool_{1};
   std::unique_ptr<backend::Kernels> kernels_;
-  backend::Array rows_, absent_, hats_;
-  backend::Guests guests_;
+  backend::Array rows_, absent_, copies_;
+  backend::RemoteReplicas replicas_;
   std::vector<double> doubles_;
   std::vector<std::uint64_t> counts_;
   std::uint64_t count_ = 0;
@@ -112,8 +112,8 @@ class Process {
           std::string config_hash = "hash", std::string files_hash = "files")
       : placement_{peers, transport.seat().processes},
         me_(transport.seat().process),
-        crew_(transport),
-        store_(std::move(directory), std::move(config_hash), std::move(files_hash), crew_,
+        group_(transport),
+        store_(std::move(directory), std::move(config_hash), std::move(files_hash), group_,
                placement_),
         state_({placement_.first(me_), placement_.rows(me_)}) {}
 
@@ -128,7 +128,7 @@ class Process {
     state_.set(value);
     store_.save(static_cast<std::uint64_t>(round), state_.list(), state_.kernels());
   }
-  /// In odd rounds the peers before and after the process's own are guests, in even ones nobody.
+  /// In odd rounds the peers before and after the process's own are replicas, in even ones nobody.
   std::optional<std::uint64_t> restore() {
     state_.set(1);
     damaged_.clear();
@@ -138,16 +138,17 @@ class Process {
 
  private:
   void meet(std::uint64_t round) {
-    std::vector<std::uint32_t> guests;
+    std::vector<std::uint32_t> replicas;
     const std::size_t first = placement_.first(me_), end = placement_.first(me_ + 1);
-    if (round % 2 == 1 && first > 0) guests.push_back(static_cast<std::uint32_t>(first - 1));
-    if (round % 2 == 1 && end < placement_.peers) guests.push_back(static_cast<std::uint32_t>(end));
-    state_.meet(std::move(guests));
+    if (round % 2 == 1 && first > 0) replicas.push_back(static_cast<std::uint32_t>(first - 1));
+    if (round % 2 == 1 && end < placement_.peers)
+      replicas.push_back(static_cast<std::uint32_t>(end));
+    state_.meet(std::move(replicas));
   }
 
   transport::Placement placement_;
   std::size_t me_;
-  gossip::Crew crew_;
+  gossip::ProcessGroup group_;
   CheckpointStore store_;
   State state_;
   std::vector<std::string> damaged_;

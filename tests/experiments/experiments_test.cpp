@@ -9,7 +9,7 @@
 #include "hearsay/core/spec.h"
 #include "hearsay/model/models.h"
 #include "hearsay/sweep/sweep.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::sweep {
 namespace {
@@ -75,7 +75,7 @@ TEST_P(Experiment, HasRowsThatFitTogether) {
       if (row.configs.empty()) continue;
       const train::Config config = with_small_data(row.configs.front());
       if (!tried.insert(config.hash()).second) continue;
-      EXPECT_NO_THROW(train::Simulation{config}) << row.label;
+      EXPECT_NO_THROW(train::Trainer{config}) << row.label;
     }
   }
 }

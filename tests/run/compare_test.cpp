@@ -23,7 +23,7 @@ train::Config settings() {
 class StopAfter : public Observer {
  public:
   explicit StopAfter(int rounds) : left_(rounds) {}
-  void progressed(const train::Simulation&) override { --left_; }
+  void progressed(const train::Trainer&) override { --left_; }
   bool stop_requested() override { return left_ <= 0; }
 
  private:
@@ -102,7 +102,7 @@ TEST(Controls, HaveTheMomentumThatTheMethodHas) {
 
 TEST(Controls, ThatFailTakeNothingFromTheOther) {
   struct Fails : Observer {
-    void started(const train::Simulation&, const train::Config& config) override {
+    void started(const train::Trainer&, const train::Config& config) override {
       if (config.text("algorithm") == "silent") throw RunFailed("[train] it broke");
     }
   } fails;

@@ -37,9 +37,9 @@ class GpuRunOf : public support::EveryAlgorithm {
   }
 };
 
-void run_all(train::Simulation& simulation) {
-  while (simulation.round() < simulation.total_rounds()) simulation.run_round(false);
-  simulation.settle();
+void run_all(train::Trainer& trainer) {
+  while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
+  trainer.drain();
 }
 
 /// |a - b| / |b|
@@ -55,17 +55,17 @@ double relative_distance(const std::vector<float>& a, const std::vector<float>& 
 /// On the host, learning rates that differ by 5e-6 of themselves, about what sums in another order
 /// do to a gradient, end in models up to 7e-4 apart: compressors and relus have thresholds.
 TEST_P(GpuRunOf, HasTheModelsOfTheHost) {
-  train::Simulation host(network_on("cpu")), device(network_on(kGpu));
+  train::Trainer host(network_on("cpu")), device(network_on(kGpu));
   run_all(host);
   run_all(device);
   for (std::size_t i = 0; i < host.peers(); ++i) {
     EXPECT_LE(relative_distance(device.model(i), host.model(i)), 1e-3) << "peer " << i;
   }
-  EXPECT_NE(device.model(0), train::Simulation(network_on(kGpu)).model(0)) << "it moved at all";
+  EXPECT_NE(device.model(0), train::Trainer(network_on(kGpu)).model(0)) << "it moved at all";
 }
 
 TEST_P(GpuRunOf, GivesTheSameBitsAgain) {
-  train::Simulation first(network_on(kGpu)), second(network_on(kGpu));
+  train::Trainer first(network_on(kGpu)), second(network_on(kGpu));
   run_all(first);
   run_all(second);
   for (std::size_t i = 0; i < first.peers(); ++i) EXPECT_EQ(second.model(i), first.model(i)) << i;
@@ -94,7 +94,7 @@ TEST_P(GpuRunOf, GivesTheSameBitsBesideAnother) {
 class StopAt : public Observer {
  public:
   explicit StopAt(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Simulation& simulation) override { done_ = simulation.round(); }
+  void progressed(const train::Trainer& trainer) override { done_ = trainer.round(); }
   bool stop_requested() override { return done_ >= round_; }
 
  private:
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, GpuRunOf, ::testing::ValuesIn(algorithm::regi
 TEST(GpuRun, NamesThePeerAndRoundOfAFailure) {
   if (!has_gpu()) GTEST_SKIP() << "no CUDA device";
   const auto failure_on = [](const char* device) -> std::string {
-    train::Simulation simulation(
+    train::Trainer trainer(
         support::config_of({{"device", device},
                             {"data", "synthetic:shape=1x8x8,classes=3,samples=240"},
                             {"model", "mlp:hidden=8"},
@@ -130,7 +130,7 @@ TEST(GpuRun, NamesThePeerAndRoundOfAFailure) {
                             {"rounds", "20"},
                             {"threads", "1"}}));
     try {
-      run_all(simulation);
+      run_all(trainer);
     } catch (const RunFailed& error) {
       return error.what();
     }

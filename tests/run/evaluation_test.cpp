@@ -50,21 +50,21 @@ TEST_F(Export, IsWorthWhatItsRunReported) {
 TEST_F(Export, HoldsTheRunningStatisticsAndSeedsThemInTheNextRun) {
   train::Config next = config_;
   next.set("init", model("peer-2").string());
-  const train::Simulation simulation(train::resolve(next));
-  const train::SavedModel saved = train::read_safetensors(model("peer-2"), simulation.layout(),
-                                                          simulation.objective().buffer_layout());
+  const train::Trainer trainer(train::resolve(next));
+  const train::SavedModel saved = train::read_safetensors(model("peer-2"), trainer.layout(),
+                                                          trainer.objective().buffer_layout());
   ASSERT_GT(saved.buffers.size(), 0u);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(simulation.model(i), saved.parameters);
-    EXPECT_EQ(simulation.objective().buffers(i), saved.buffers);
+    EXPECT_EQ(trainer.model(i), saved.parameters);
+    EXPECT_EQ(trainer.objective().buffers(i), saved.buffers);
   }
 }
 
 TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
-  const train::Simulation simulation(config_);
-  const Layout& layout = simulation.layout();
+  const train::Trainer trainer(config_);
+  const Layout& layout = trainer.layout();
   const train::SavedModel saved =
-      train::read_safetensors(model("average"), layout, simulation.objective().buffer_layout());
+      train::read_safetensors(model("average"), layout, trainer.objective().buffer_layout());
   train::write_safetensors(scratch_ / "bare.safetensors", layout, saved.parameters);
   const Evaluation bare = evaluate_file(scratch_ / "bare.safetensors", config_);
   EXPECT_TRUE(bare.estimated);
@@ -74,14 +74,14 @@ TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
 
   train::Config next = config_;
   next.set("init", (scratch_ / "bare.safetensors").string());
-  const train::Simulation started(train::resolve(next));
+  const train::Trainer started(train::resolve(next));
   EXPECT_EQ(started.objective().buffers(2), started.objective().estimate_buffers(saved.parameters));
 }
 
 TEST_F(Export, OfAStoppedRunIsThatOfAnUnbrokenOne) {
   struct StopAt7 : Observer {
     std::uint64_t done = 0;
-    void progressed(const train::Simulation& simulation) override { done = simulation.round(); }
+    void progressed(const train::Trainer& trainer) override { done = trainer.round(); }
     bool stop_requested() override { return done == 7; }
   } observer;
   EXPECT_FALSE(run(config_, scratch_ / "stopped", observer).finished);

@@ -82,7 +82,7 @@ TEST(Fleet, GoesOnWithoutARunThatFails) {
 TEST(Fleet, StopsTheRunThatIsAskedToAndItCanGoOnAlone) {
   struct StopAt9 : Observer {
     std::uint64_t done = 0;
-    void progressed(const train::Simulation& simulation) override { done = simulation.round(); }
+    void progressed(const train::Trainer& trainer) override { done = trainer.round(); }
     bool stop_requested() override { return done == 9; }
   } stopped;
   support::Scratch scratch;

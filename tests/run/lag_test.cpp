@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 #include "support/every_algorithm.h"
 #include "support/lagging_kernels.h"
 
@@ -19,7 +19,7 @@ class LagOf : public support::EveryAlgorithm {};
 
 TEST_P(LagOf, ChangesNeitherModelsNorMetrics) {
   Behind behind;
-  train::Simulation at_once(settings()), late(settings(), behind.machine);
+  train::Trainer at_once(settings()), late(settings(), behind.machine);
   while (late.round() < late.total_rounds()) {
     at_once.run_round(false);
     late.run_round(false);
@@ -42,26 +42,26 @@ INSTANTIATE_TEST_SUITE_P(Registry, LagOf, ::testing::ValuesIn(algorithm::registr
 
 TEST(Lag, LetsTheHostWaitOnceInThreeRounds) {
   Behind behind;
-  train::Simulation simulation(support::quadratics({{"algorithm", "sgp"}, {"rounds", "40"}}),
-                               behind.machine);
-  for (int round = 0; round < 30; ++round) simulation.run_round(false);
+  train::Trainer trainer(support::quadratics({{"algorithm", "sgp"}, {"rounds", "40"}}),
+                         behind.machine);
+  for (int round = 0; round < 30; ++round) trainer.run_round(false);
   EXPECT_EQ(behind.kernels.waits(), 10u);
 }
 
 TEST(Lag, MakesAgaWaitOnlyInItsAverages) {
   Behind behind;
-  train::Simulation simulation(
-      support::quadratics({{"algorithm", "aga:period=10"}, {"rounds", "40"}}), behind.machine);
-  for (int round = 0; round < 9; ++round) simulation.run_round(false);
+  train::Trainer trainer(support::quadratics({{"algorithm", "aga:period=10"}, {"rounds", "40"}}),
+                         behind.machine);
+  for (int round = 0; round < 9; ++round) trainer.run_round(false);
   EXPECT_EQ(behind.kernels.waits(), 3u);
-  simulation.run_round(false);
+  trainer.run_round(false);
   EXPECT_EQ(behind.kernels.waits(), 4u);
 }
 
-std::string failure_of(train::Simulation& simulation) {
+std::string failure_of(train::Trainer& trainer) {
   try {
-    while (simulation.round() < simulation.total_rounds()) simulation.run_round(false);
-    simulation.settle();
+    while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
+    trainer.drain();
   } catch (const RunFailed& error) {
     return error.what();
   }
@@ -73,7 +73,7 @@ TEST(Lag, NamesThePeerAndRoundOfAFailureExactly) {
     const train::Config config =
         support::quadratics({{"algorithm", "sgp"}, {"lr", rate}, {"rounds", "300"}});
     Behind behind;
-    train::Simulation at_once(config), late(config, behind.machine);
+    train::Trainer at_once(config), late(config, behind.machine);
     const std::string failure = failure_of(at_once);
     EXPECT_NE(failure, "none") << rate;
     EXPECT_EQ(failure_of(late), failure) << rate;
@@ -86,9 +86,9 @@ TEST(Lag, OfOneRunLeavesTheOthersOnItsMachineAlone) {
   const train::Config bad =
       support::quadratics({{"algorithm", "sgp"}, {"lr", "1e30"}, {"rounds", "20"}});
   Behind behind;
-  train::Simulation alone(good), side(good, behind.machine);
+  train::Trainer alone(good), side(good, behind.machine);
   {
-    train::Simulation failing(bad, behind.machine);
+    train::Trainer failing(bad, behind.machine);
     failing.begin_round(false);
     side.run_round(false);
   }

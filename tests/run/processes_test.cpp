@@ -13,17 +13,17 @@ namespace {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// Train alone and together: everything but the time is the same.
-void expect_the_simulation(gossip::Crew& crew, const train::Config& config) {
-  const support::SharedScratch scratch(crew);
+void expect_the_simulation(gossip::ProcessGroup& group, const train::Config& config) {
+  const support::SharedScratch scratch(group);
   Observer silent;
-  if (crew.leads()) run(config, scratch / "alone", silent);
+  if (group.leads()) run(config, scratch / "alone", silent);
   // Only then the others: oneDNN sets up its cache in a way that the thread sanitizer cannot see,
   // and reports as a race where several threads of a program are the first to use it.
-  crew.any(false);
-  const Outcome outcome = run(config, scratch / "together", silent, crew);
+  group.any(false);
+  const Outcome outcome = run(config, scratch / "together", silent, group);
   EXPECT_TRUE(outcome.finished);
-  if (!crew.leads()) return;
-  EXPECT_EQ(support::summary_of(scratch / "together")["processes"], crew.processes());
+  if (!group.leads()) return;
+  EXPECT_EQ(support::summary_of(scratch / "together")["processes"], group.processes());
   support::expect_same_run(scratch / "alone", scratch / "together");
 }
 
@@ -43,7 +43,7 @@ TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
                                          {"evaluate", "11"},
                                          {"checkpoint", "13"},
                                          {"threads", "1"}});
-  world().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+  world().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
 /// Peers that start apart: copies of others' models start where those do. And messages of
@@ -51,7 +51,7 @@ TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
 TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulationInConsensus) {
   const train::Config config = settings(
       {{"data", "consensus:dim=5001"}, {"rounds", "20"}, {"evaluate", "10"}, {"threads", "2"}});
-  world().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+  world().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
 std::string name_of_pair(
@@ -81,15 +81,15 @@ TEST_P(InProcesses, GraphsChange) {
                                                        {"rounds", "50"},
                                                        {"evaluate", "20"},
                                                        {"threads", "1"}});
-      GetParam().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+      GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
     }
   }
 }
 
 /// 3 peers in 2 processes, and so on; 7 are never shared out evenly.
 TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
-  GetParam().run([&](gossip::Crew& crew) {
-    for (const std::size_t peers : {crew.processes() + 1, std::size_t{7}}) {
+  GetParam().run([&](gossip::ProcessGroup& group) {
+    for (const std::size_t peers : {group.processes() + 1, std::size_t{7}}) {
       for (const char* algorithm : {"sparse-push", "dsgd:order=awc", "gradient-tracking"}) {
         const train::Config config = support::config_of({{"algorithm", algorithm},
                                                          {"graph", "complete"},
@@ -97,7 +97,7 @@ TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
                                                          {"data", "least-squares:noise=0.1"},
                                                          {"rounds", "20"},
                                                          {"threads", "1"}});
-        expect_the_simulation(crew, config);
+        expect_the_simulation(group, config);
       }
     }
   });
@@ -116,14 +116,14 @@ TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
                                                    {"evaluate", "3"},
                                                    {"batch", "8"},
                                                    {"threads", "1"}});
-  GetParam().run([&](gossip::Crew& crew) { expect_the_simulation(crew, config); });
+  GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
 /// Asks to stop after a round.
 class Stopper : public Observer {
  public:
   explicit Stopper(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Simulation& simulation) override { now_ = simulation.round(); }
+  void progressed(const train::Trainer& trainer) override { now_ = trainer.round(); }
   bool stop_requested() override { return now_ >= round_; }
 
  private:
@@ -138,21 +138,21 @@ TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
                                                       {"rounds", "40"},
                                                       {"evaluate", "8"},
                                                       {"checkpoint", "5"}});
-    GetParam().run([&](gossip::Crew& crew) {
-      const support::SharedScratch scratch(crew);
+    GetParam().run([&](gossip::ProcessGroup& group) {
+      const support::SharedScratch scratch(group);
       Observer silent;
       Stopper stopper(18);
-      EXPECT_FALSE(run(config, scratch / "together", stopper, crew).finished);
-      if (crew.leads()) {
+      EXPECT_FALSE(run(config, scratch / "together", stopper, group).finished);
+      if (group.leads()) {
         run(config, scratch / "unbroken", silent);
         Stopper early(12);
         EXPECT_FALSE(run(config, scratch / "alone", early).finished);
         EXPECT_TRUE(resume(scratch / "together", 0, silent).finished);
         support::expect_same_run(scratch / "unbroken", scratch / "together");
       }
-      crew.any(false);  // the run alone has stopped
-      EXPECT_TRUE(resume(scratch / "alone", 0, silent, crew).finished);
-      if (crew.leads()) support::expect_same_run(scratch / "unbroken", scratch / "alone");
+      group.any(false);  // the run alone has stopped
+      EXPECT_TRUE(resume(scratch / "alone", 0, silent, group).finished);
+      if (group.leads()) support::expect_same_run(scratch / "unbroken", scratch / "alone");
     });
   }
 }
@@ -161,37 +161,37 @@ TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
 TEST_P(InProcesses, ARunThatIsResumedMayEndBeforeItsNextEvaluation) {
   const train::Config config = support::quadratics(
       {{"algorithm", "sgp"}, {"rounds", "20"}, {"evaluate", "20"}, {"checkpoint", "3"}});
-  GetParam().run([&](gossip::Crew& crew) {
-    const support::SharedScratch scratch(crew);
+  GetParam().run([&](gossip::ProcessGroup& group) {
+    const support::SharedScratch scratch(group);
     Observer silent;
     for (const std::uint64_t round : {5u, 8u}) {
       Stopper stopper(round);
-      const Outcome stopped = round == 5 ? run(config, scratch / "run", stopper, crew)
-                                         : resume(scratch / "run", 0, stopper, crew);
+      const Outcome stopped = round == 5 ? run(config, scratch / "run", stopper, group)
+                                         : resume(scratch / "run", 0, stopper, group);
       EXPECT_FALSE(stopped.finished);
       EXPECT_EQ(stopped.round, round + 1);
       EXPECT_EQ(stopped.last.round, 0u);
     }
-    EXPECT_TRUE(resume(scratch / "run", 0, silent, crew).finished);
-    const Outcome again = resume(scratch / "run", 0, silent, crew);
+    EXPECT_TRUE(resume(scratch / "run", 0, silent, group).finished);
+    const Outcome again = resume(scratch / "run", 0, silent, group);
     EXPECT_TRUE(again.finished);
     EXPECT_EQ(again.round, 20u);
-    EXPECT_EQ(again.last.round, crew.leads() ? 20u : 0u);
+    EXPECT_EQ(again.last.round, group.leads() ? 20u : 0u);
   });
 }
 
 TEST_P(InProcesses, AllThrowWhatOneFinds) {
-  GetParam().run([&](gossip::Crew& crew) {
-    const support::SharedScratch scratch(crew);
+  GetParam().run([&](gossip::ProcessGroup& group) {
+    const support::SharedScratch scratch(group);
     Observer silent;
     const train::Config config = support::quadratics({{"rounds", "2"}});
-    run(config, scratch / "taken", silent, crew);
-    EXPECT_THROW(run(config, scratch / "taken", silent, crew), AlreadyExists);
-    EXPECT_TRUE(crew.has_failed_together());
+    run(config, scratch / "taken", silent, group);
+    EXPECT_THROW(run(config, scratch / "taken", silent, group), AlreadyExists);
+    EXPECT_TRUE(group.has_failed_together());
 
     const auto text_of = [&](const train::Config& wrong) -> std::string {
       try {
-        run(wrong, scratch / "wrong", silent, crew);
+        run(wrong, scratch / "wrong", silent, group);
       } catch (const InvalidArgument& error) {
         return error.what();
       }
@@ -200,29 +200,29 @@ TEST_P(InProcesses, AllThrowWhatOneFinds) {
     EXPECT_EQ(text_of(support::quadratics({{"rounds", "2"}, {"link", "latency=1"}})),
               "[link] simulated links need all peers in one process; drop --link, or mpirun");
     for (const char* key : {"seed", "checkpoint"}) {
-      EXPECT_EQ(text_of(support::quadratics({{"rounds", "2"}, {key, crew.leads() ? "1" : "2"}})),
+      EXPECT_EQ(text_of(support::quadratics({{"rounds", "2"}, {key, group.leads() ? "1" : "2"}})),
                 "[transport] process 1 has another configuration than process 0; start the same "
                 "program with the same settings everywhere");
     }
     EXPECT_FALSE(std::filesystem::exists(scratch / "wrong"));
     // All of them are still together, with threads as each likes.
     train::Config threaded = config;
-    threaded.set("threads", crew.leads() ? "1" : "2");
-    run(threaded, scratch / "another", silent, crew);
+    threaded.set("threads", group.leads() ? "1" : "2");
+    run(threaded, scratch / "another", silent, group);
   });
 }
 
 TEST_P(InProcesses, EveryProcessHasAPeer) {
-  GetParam().run([&](gossip::Crew& crew) {
-    const support::SharedScratch scratch(crew);
+  GetParam().run([&](gossip::ProcessGroup& group) {
+    const support::SharedScratch scratch(group);
     Observer silent;
     const train::Config config =
         support::config_of({{"data", "least-squares"},
                             {"graph", "complete"},
                             {"algorithm", "dsgd"},
-                            {"peers", fmt::format("{}", crew.processes() - 1)},
+                            {"peers", fmt::format("{}", group.processes() - 1)},
                             {"rounds", "2"}});
-    EXPECT_THROW(run(config, scratch / "run", silent, crew), InvalidArgument);
+    EXPECT_THROW(run(config, scratch / "run", silent, group), InvalidArgument);
   });
 }
 

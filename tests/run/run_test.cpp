@@ -25,8 +25,8 @@ struct Interrupted {};
 class Interrupt : public Observer {
  public:
   explicit Interrupt(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Simulation& simulation) override {
-    if (simulation.round() == round_) throw Interrupted();
+  void progressed(const train::Trainer& trainer) override {
+    if (trainer.round() == round_) throw Interrupted();
   }
 
  private:
@@ -40,8 +40,8 @@ class Listener : public Observer {
     round_ = round;
     damaged_ = damaged;
   }
-  void started(const train::Simulation& simulation, const train::Config&) override {
-    EXPECT_NO_THROW(simulation.check_finite());
+  void started(const train::Trainer& trainer, const train::Config&) override {
+    EXPECT_NO_THROW(trainer.check_finite());
   }
   std::uint64_t round_ = ~std::uint64_t{0};
   std::vector<std::string> damaged_;
@@ -353,8 +353,8 @@ TEST(WriteNewFile, NeverReplacesOne) {
 TEST(Run, WarnsOfNothingIfItsFirstLineIsDamaged) {
   struct Damage : Observer {
     fs::path file;
-    void progressed(const train::Simulation& simulation) override {
-      if (simulation.round() != 5) return;
+    void progressed(const train::Trainer& trainer) override {
+      if (trainer.round() != 5) return;
       std::string text = support::read_text(file);
       text[0] = '?';
       support::write_text(file, text);

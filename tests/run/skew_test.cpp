@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 #include "support/scratch.h"
 
 namespace hearsay::run {
@@ -9,12 +9,12 @@ namespace {
 /// Mean accuracy of four peers that learn the digits at top-0.1 %, a small version of the runs in
 /// docs/results.md.
 double accuracy(const std::string& algorithm, const std::string& partition) {
-  train::Simulation peers(train::resolve(support::config_of({{"algorithm", algorithm},
-                                                             {"compressor", "topk:keep=0.001"},
-                                                             {"data", "digits"},
-                                                             {"partition", partition},
-                                                             {"rounds", "400"},
-                                                             {"threads", "1"}})));
+  train::Trainer peers(train::resolve(support::config_of({{"algorithm", algorithm},
+                                                          {"compressor", "topk:keep=0.001"},
+                                                          {"data", "digits"},
+                                                          {"partition", partition},
+                                                          {"rounds", "400"},
+                                                          {"threads", "1"}})));
   while (peers.round() < peers.total_rounds()) peers.run_round(false);
   return *peers.evaluate().find("accuracy")->mean;
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// Threads over a hub in which messages arrive in a random order.
 World threads(std::size_t processes) {
-  const auto run = [processes](const std::function<void(gossip::Crew&)>& body) {
+  const auto run = [processes](const std::function<void(gossip::ProcessGroup&)>& body) {
     transport::Hub hub(processes, {.shuffle = 7});
     std::vector<std::unique_ptr<transport::Transport>> transports;
     for (std::size_t p = 0; p < processes; ++p) transports.push_back(hub.join(p));
@@ -20,8 +20,8 @@ World threads(std::size_t processes) {
     for (std::size_t p = 0; p < processes; ++p) {
       all.emplace_back([&, p] {
         try {
-          gossip::Crew crew(*transports[p]);
-          body(crew);
+          gossip::ProcessGroup group(*transports[p]);
+          body(group);
         } catch (const std::exception& error) {
           ADD_FAILURE() << "process " << p << ": " << error.what();
         }

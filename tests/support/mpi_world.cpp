@@ -11,16 +11,16 @@
 namespace hearsay::support {
 namespace {
 
-gossip::Crew* our_crew = nullptr;
+gossip::ProcessGroup* our_crew = nullptr;
 
 }  // namespace
 
 std::vector<World> worlds() {
-  return {{"Mpi", [](const std::function<void(gossip::Crew&)>& body) {
+  return {{"Mpi", [](const std::function<void(gossip::ProcessGroup&)>& body) {
              try {
                body(*our_crew);
              } catch (const std::exception& error) {  // the others wait for this rank
-               fmt::print(stderr, "rank {}: {}\n", our_crew->process(), error.what());
+               fmt::print(stderr, "rank {}: {}\n", our_crew->rank(), error.what());
                our_crew->transport().abort(1);
              }
            }}};
@@ -28,8 +28,8 @@ std::vector<World> worlds() {
 
 int run_tests() {
   const auto transport = transport::make_transport("mpi");
-  gossip::Crew crew(*transport);
-  our_crew = &crew;
+  gossip::ProcessGroup group(*transport);
+  our_crew = &group;
   const int failed = RUN_ALL_TESTS();
   // The others would wait for a rank that left a test half way.
   if (failed != 0) transport->abort(failed);

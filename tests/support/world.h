@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/process_group.h"
 #include "hearsay/run/run.h"
 #include "support/scratch.h"
 
@@ -18,7 +18,7 @@ struct World {
   std::string name;
   /// Calls the body in every process, and returns when all of them are done (as far as they are in
   /// this program).
-  std::function<void(const std::function<void(gossip::Crew&)>&)> run;
+  std::function<void(const std::function<void(gossip::ProcessGroup&)>&)> run;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const World& world) { return out << world.name; }
@@ -29,20 +29,20 @@ std::vector<World> worlds();
 /// A scratch directory that all processes see, until all of them are done with it.
 class SharedScratch {
  public:
-  explicit SharedScratch(gossip::Crew& crew) : crew_(crew) {
-    if (crew.leads()) own_.emplace();
+  explicit SharedScratch(gossip::ProcessGroup& group) : group_(group) {
+    if (group.leads()) own_.emplace();
     const std::string mine = own_ ? own_->path().string() : "";
-    const Bytes path = crew.group().broadcast(Bytes(mine.begin(), mine.end()));
+    const Bytes path = group.collectives().broadcast(Bytes(mine.begin(), mine.end()));
     path_ = std::string(path.begin(), path.end());
   }
-  ~SharedScratch() { crew_.any(false); }
+  ~SharedScratch() { group_.any(false); }
   SharedScratch(const SharedScratch&) = delete;
   SharedScratch& operator=(const SharedScratch&) = delete;
 
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
  private:
-  gossip::Crew& crew_;
+  gossip::ProcessGroup& group_;
   std::optional<Scratch> own_;
   std::filesystem::path path_;
 };

@@ -4,7 +4,7 @@
 
 #include <variant>
 
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 #include "support/every_algorithm.h"
 
 namespace hearsay::train {
@@ -17,7 +17,7 @@ std::size_t saved_arrays(const backend::StateList& list) {
   std::size_t count = 0;
   for (const auto& item : list.items()) {
     count += std::holds_alternative<backend::Array*>(item.place) ||
-             std::holds_alternative<backend::RowsAndGuests>(item.place);
+             std::holds_alternative<backend::RowsAndReplicas>(item.place);
   }
   return count;
 }
@@ -26,20 +26,20 @@ std::size_t saved_arrays(const backend::StateList& list) {
 class FootprintContract : public support::EveryAlgorithm {};
 
 TEST_P(FootprintContract, KeepsSoManyArrays) {
-  Simulation simulation(settings());
-  simulation.run_round(false);
+  Trainer trainer(settings());
+  trainer.run_round(false);
   backend::StateList list;
-  const_cast<algorithm::Algorithm&>(simulation.algorithm()).state(list);
+  const_cast<algorithm::Algorithm&>(trainer.algorithm()).state(list);
   const std::size_t x = 1;
-  const std::size_t z = simulation.algorithm().push_sum().empty() ? 0 : 1;  // follows from the rest
+  const std::size_t z = trainer.algorithm().push_sum().empty() ? 0 : 1;  // follows from the rest
   EXPECT_EQ(x + footprint_of(GetParam()).kept, saved_arrays(list) + z);
 }
 
 TEST_P(FootprintContract, SendsSoManyVectors) {
-  Simulation simulation(settings());
-  for (int t = 0; t < 3; ++t) simulation.run_round(false);
-  simulation.settle();
-  const gossip::Traffic traffic = simulation.traffic();
+  Trainer trainer(settings());
+  for (int t = 0; t < 3; ++t) trainer.run_round(false);
+  trainer.drain();
+  const gossip::Traffic traffic = trainer.traffic();
   EXPECT_EQ(traffic.messages, footprint_of(GetParam()).sent * traffic.edge_rounds);
   EXPECT_EQ(traffic.edge_rounds > 0, footprint_of(GetParam()).sent > 0);
 }

@@ -4,7 +4,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/run/run.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 #include "support/scratch.h"
 
 namespace hearsay::train {
@@ -35,15 +35,15 @@ class Init : public ::testing::Test {
 };
 
 TEST_F(Init, IsWhereEveryPeerStarts) {
-  const Simulation simulation(settings());
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(simulation.model(i), start_) << i;
+  const Trainer trainer(settings());
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(trainer.model(i), start_) << i;
 }
 
 TEST_F(Init, CanBeTheExportOfAnotherRun) {
   run::run(settings(), scratch_ / "first", silent_);
   file_ = (scratch_ / "first/models/average.safetensors").string();
-  const Simulation simulation(settings());
-  EXPECT_EQ(simulation.model(3), read_safetensors(file_, Layout(10)).parameters);
+  const Trainer trainer(settings());
+  EXPECT_EQ(trainer.model(3), read_safetensors(file_, Layout(10)).parameters);
 }
 
 TEST_F(Init, IsRefusedOnceTheFileHasChanged) {
@@ -51,7 +51,7 @@ TEST_F(Init, IsRefusedOnceTheFileHasChanged) {
   start_[3] = 1;
   write_safetensors(file_, Layout(10), start_);
   try {
-    Simulation simulation(config);
+    Trainer trainer(config);
     FAIL() << "it started";
   } catch (const InvalidArgument& error) {
     EXPECT_TRUE(

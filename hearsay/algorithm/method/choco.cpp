@@ -3,8 +3,8 @@
 ///   q_i = C[x_i - lr d_i - hat_i],   hat_j += q_j for every known j
 ///   x_i = x_i - lr d_i + eta sum_j (W_ij - I_ij) hat_j
 ///
-/// Hats start at 0, and again whenever the graph's phase changes. The sum over hats is computed
-/// anew each round: a running aggregate drifts, and is wrong once W changes.
+/// Public copies start at 0, and again whenever the graph's phase changes. The sum over hats is
+/// computed anew each round: a running aggregate drifts, and is wrong once W changes.
 ///
 /// Quant-SGP (Taheri et al. 2020) is the same with push-sum over a column-stochastic W:
 ///
@@ -14,8 +14,8 @@
 /// unless the rows of W sum to 1.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/averaging_rate.h"
-#include "hearsay/algorithm/method/hats.h"
 #include "hearsay/algorithm/method/methods.h"
+#include "hearsay/algorithm/method/public_copies.h"
 
 namespace hearsay::algorithm {
 
@@ -25,12 +25,12 @@ namespace {
 template <class Model>
 class DifferenceGossip : public Model {
  public:
-  DifferenceGossip(const Bank& bank, double eta) : Model(bank), hats_(bank), eta_(eta) {}
+  DifferenceGossip(const Bank& bank, double eta) : Model(bank), copies_(bank), eta_(eta) {}
 
-  void meet(std::span<const std::uint32_t> senders) override { hats_.meet(senders); }
+  void meet(std::span<const std::uint32_t> senders) override { copies_.meet(senders); }
 
   Plan plan(const Round& round) override {
-    if (round.phase != phase_) hats_.reset();
+    if (round.phase != phase_) copies_.reset();
     phase_ = round.phase;
     return Model::plan(round);
   }
@@ -42,19 +42,19 @@ class DifferenceGossip : public Model {
 
   void emit(Outbox& outbox) override {
     outbox.rate = eta_;
-    hats_.emit_difference(this->x_, this->round_.index, scratch_, outbox);
+    copies_.emit_difference(this->x_, this->round_.index, scratch_, outbox);
   }
 
   void mix(const Exchange& exchange) override {
-    hats_.follow(exchange);
-    hats_.mix_into(exchange, this->x_);
+    copies_.follow(exchange);
+    copies_.mix_into(exchange, this->x_);
     mixed(exchange);
   }
 
   double averaging_rate() const override { return eta_; }
   void state(backend::StateList& list) override {
     Model::state(list);
-    hats_.state(list);
+    copies_.state(list);
     list.scalar("phase", phase_);
   }
 
@@ -66,7 +66,7 @@ class DifferenceGossip : public Model {
     }
   }
 
-  Hats hats_;
+  PublicCopies copies_;
   double eta_;
   std::uint64_t phase_ = 0;
   backend::Block scratch_;

@@ -11,8 +11,8 @@
 /// Both form sum_j W_ij hat_j for the next round as soon as hats are new, with the weights that
 /// came with the messages.
 #include "hearsay/algorithm/base.h"
-#include "hearsay/algorithm/method/hats.h"
 #include "hearsay/algorithm/method/methods.h"
+#include "hearsay/algorithm/method/public_copies.h"
 
 namespace hearsay::algorithm {
 
@@ -20,32 +20,33 @@ namespace {
 
 class HatMethod : public Base {
  public:
-  explicit HatMethod(const Bank& bank) : Base(bank), bank_(bank), hats_(bank), mixed_(another()) {}
+  explicit HatMethod(const Bank& bank)
+      : Base(bank), bank_(bank), copies_(bank), mixed_(another()) {}
 
   void start() override {
-    kernels_.copy(x_, hats_.block());
+    kernels_.copy(x_, copies_.block());
     kernels_.copy(x_, mixed_);
   }
 
   void meet(std::span<const std::uint32_t> senders) override {
-    hats_.meet(senders, bank_.start_of);
+    copies_.meet(senders, bank_.start_of);
   }
 
   void state(backend::StateList& list) override {
     Base::state(list);
-    hats_.state(list);
+    copies_.state(list);
     list.per_peer("mixed_hats", mixed_);
   }
 
  protected:
   /// mixed = W hats.
   void mix_hats(const Exchange& exchange) {
-    kernels_.copy(hats_.block(), mixed_);
-    hats_.mix_into(exchange, mixed_);
+    kernels_.copy(copies_.block(), mixed_);
+    copies_.mix_into(exchange, mixed_);
   }
 
   const Bank bank_;
-  Hats hats_;
+  PublicCopies copies_;
   backend::Array mixed_;
   backend::Block scratch_;
 };
@@ -59,11 +60,11 @@ class Dcd : public HatMethod {
     scratch_ = direction;
   }
   void emit(Outbox& outbox) override {
-    hats_.emit_difference(mixed_, round_.index, scratch_, outbox);
+    copies_.emit_difference(mixed_, round_.index, scratch_, outbox);
   }
   void mix(const Exchange& exchange) override {
-    hats_.follow(exchange);
-    kernels_.copy(hats_.block(), x_);
+    copies_.follow(exchange);
+    kernels_.copy(copies_.block(), x_);
     mix_hats(exchange);
   }
 };
@@ -86,7 +87,7 @@ class Ecd : public HatMethod {
     bank_.compressor.compress(scratch_, round_.index, outbox.payloads.emplace_back());
   }
   void mix(const Exchange& exchange) override {
-    hats_.blend(2.0f / static_cast<float>(round_.index + 1), exchange, scratch_);
+    copies_.blend(2.0f / static_cast<float>(round_.index + 1), exchange, scratch_);
     mix_hats(exchange);
   }
 };

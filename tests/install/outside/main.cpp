@@ -5,7 +5,7 @@
 
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/version.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 // Usage: outside VERSION. Fails unless the installed library has that version and works.
 int main(int argc, char** argv) {
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   hearsay::train::Config config;
   config.set("data", "consensus");
   config.set("algorithm", "sgp");
-  hearsay::train::Simulation peers(hearsay::train::resolve(config));
+  hearsay::train::Trainer peers(hearsay::train::resolve(config));
   const double apart = peers.evaluate().divergence;
   for (int round = 0; round < 50; ++round) peers.run_round(false);
   if (!(peers.evaluate().divergence < 1e-3 * apart)) {

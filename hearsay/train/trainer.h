@@ -9,13 +9,13 @@
 #include "hearsay/backend/state.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/engine/objective.h"
-#include "hearsay/gossip/accounts.h"
-#include "hearsay/gossip/courier.h"
-#include "hearsay/gossip/crew.h"
-#include "hearsay/gossip/crew_mass_meter.h"
+#include "hearsay/gossip/group_mass_meter.h"
 #include "hearsay/gossip/learning_rate.h"
+#include "hearsay/gossip/ledger.h"
 #include "hearsay/gossip/machine.h"
+#include "hearsay/gossip/message_exchange.h"
 #include "hearsay/gossip/optimizer.h"
+#include "hearsay/gossip/process_group.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/train/config.h"
@@ -37,14 +37,14 @@ namespace hearsay::train {
 ///
 /// Rounds do not wait for the device. What they tell is taken account of by `settle`, at the latest
 /// when the device is Kernels::lag() rounds behind, so a failure may show rounds after its own.
-class Simulation {
+class Trainer {
  public:
   /// Builds and checks everything before the first step. `config` must be resolved. Throws
   /// InvalidArgument.
-  explicit Simulation(const Config& config);
+  explicit Trainer(const Config& config);
   /// The same on a machine that it shares with others; `threads` and `device` are the machine's.
-  Simulation(const Config& config, std::shared_ptr<gossip::Machine> machine);
-  ~Simulation();
+  Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine);
+  ~Trainer();
 
   std::uint64_t round() const { return round_; }  ///< rounds done
   std::uint64_t training_rounds() const { return training_rounds_; }
@@ -61,7 +61,7 @@ class Simulation {
   void end_round();
 
   /// Wait until all rounds have happened and are accounted for. Throws as run_round does.
-  void settle() const;
+  void drain() const;
 
   /// `settle`, and throws RunFailed if a model is not finite, naming the peer. Of several processes
   /// all throw, and only here: until they meet, those that have failed go on as the others do.
@@ -90,7 +90,7 @@ class Simulation {
   std::size_t peers() const { return placement_.peers; }  ///< n, of all processes
   std::size_t first() const { return first_; }            ///< of this process's peers
   std::size_t rows() const { return rows_; }              ///< how many they are
-  gossip::Crew& crew() const { return machine_->crew(); }
+  gossip::ProcessGroup& group() const { return machine_->group(); }
   const transport::Placement& placement() const { return placement_; }
   const Layout& layout() const { return objective_->layout(); }
   const engine::Objective& objective() const { return *objective_; }
@@ -106,7 +106,9 @@ class Simulation {
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
   const std::string& graph_sha256() const { return graph_sha256_; }  ///< of one period's edges
   /// In rounds, for other processes.
-  double seconds_waited() const { return courier_->seconds_waited() + everybody_.seconds_waited(); }
+  double seconds_waited() const {
+    return message_exchange_->seconds_waited() + everybody_.seconds_waited();
+  }
 
   /// The model of one of this process's peers (z), copied out.
   std::vector<float> model(std::size_t peer) const;
@@ -138,11 +140,11 @@ class Simulation {
   std::unique_ptr<algorithm::Algorithm> algorithm_;
   std::unique_ptr<gossip::Optimizer> optimizer_;
   std::unique_ptr<gossip::LearningRate> rate_;
-  std::unique_ptr<gossip::Accounts> accounts_;
+  std::unique_ptr<gossip::Ledger> ledger_;
   backend::Array gradient_;
-  std::unique_ptr<gossip::Courier> courier_;
-  gossip::CrewCollective everybody_;
-  gossip::CrewMassMeter meter_;
+  std::unique_ptr<gossip::MessageExchange> message_exchange_;
+  gossip::GroupCollective everybody_;
+  gossip::GroupMassMeter meter_;
   std::optional<std::uint64_t> met_phase_;  ///< of the graph whose senders the algorithm knows
 
   std::vector<float> init_;  ///< what all peers start with; empty: the objective says

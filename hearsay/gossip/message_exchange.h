@@ -9,7 +9,7 @@
 #include "hearsay/algorithm/exchange.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/layout.h"
-#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/process_group.h"
 #include "hearsay/graph/weights.h"
 
 namespace hearsay::gossip {
@@ -27,18 +27,18 @@ namespace hearsay::gossip {
 /// there. A sender whose codes nobody took for two rounds waits in `send`.
 ///
 /// Where all peers are in one process there is nothing to carry, and all of this does nothing.
-class Courier {
+class MessageExchange {
  public:
-  /// All must outlive the courier.
+  /// All must outlive the exchange.
   struct Parts {
-    Crew& crew;
+    ProcessGroup& group;
     const transport::Placement& placement;
     const compress::Compressor& compressor;
     const Layout& layout;
     backend::Kernels& kernels;
   };
-  explicit Courier(const Parts& parts);
-  ~Courier();
+  explicit MessageExchange(const Parts& parts);
+  ~MessageExchange();
 
   /// Peers of other processes that send to peers of this one, ascending.
   std::vector<std::uint32_t> senders(const graph::Weights& weights) const;

@@ -4,7 +4,7 @@
 
 #include "hearsay/core/sha256.h"
 #include "hearsay/gossip/host_rows.h"
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::train {
 
@@ -20,33 +20,33 @@ double distance(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
-std::size_t Simulation::models_at_once() const {
+std::size_t Trainer::models_at_once() const {
   constexpr std::size_t kMostBytes = 256 << 20;
   const std::size_t bytes = std::max<std::size_t>(1, layout().dim() * sizeof(float));
   return std::clamp<std::size_t>(kMostBytes / bytes, 1, threads());
 }
 
-std::vector<float> Simulation::model(std::size_t peer) const {
+std::vector<float> Trainer::model(std::size_t peer) const {
   std::vector<float> copy(layout().dim());
   kernels_.download(algorithm_->point(), peer - first_, copy);
   return copy;
 }
 
-SavedModel Simulation::fetch_model(std::size_t peer) const {
+SavedModel Trainer::fetch_model(std::size_t peer) const {
   const std::size_t owner = placement_.owner(peer);
   SavedModel mine, theirs;
-  if (owner == crew().process()) mine = {model(peer), objective_->buffers(peer - first_)};
+  if (owner == group().rank()) mine = {model(peer), objective_->buffers(peer - first_)};
   if (owner == 0) return mine;
-  if (crew().leads()) {
+  if (group().leads()) {
     theirs.parameters.resize(layout().dim());
     theirs.buffers.resize(objective_->buffer_layout().dim());
   }
-  crew().group().fetch(owner, mine.parameters, theirs.parameters);
-  crew().group().fetch(owner, mine.buffers, theirs.buffers);
+  group().collectives().fetch(owner, mine.parameters, theirs.parameters);
+  group().collectives().fetch(owner, mine.buffers, theirs.buffers);
   return theirs;
 }
 
-std::string Simulation::models_sha256() const {
+std::string Trainer::models_sha256() const {
   Sha256 sha;
   for (std::size_t i = 0; i < peers(); ++i) {
     const std::vector<float> model = fetch_model(i).parameters;
@@ -55,11 +55,11 @@ std::string Simulation::models_sha256() const {
   return sha.finish_hex();
 }
 
-std::vector<float> Simulation::average_model() const {
+std::vector<float> Trainer::average_model() const {
   std::vector<float> mean(layout().dim());
-  if (!crew().alone()) {
+  if (!group().alone()) {
     const gossip::HostRows models(kernels_, algorithm_->point());
-    crew().group().mean(placement_, models.floats(), mean);
+    group().collectives().mean(placement_, models.floats(), mean);
     return mean;
   }
   std::vector<double> sum(mean.size());
@@ -73,25 +73,25 @@ std::vector<float> Simulation::average_model() const {
   return mean;
 }
 
-std::vector<PeerReport> Simulation::gather(std::span<const PeerReport> own) const {
+std::vector<PeerReport> Trainer::gather(std::span<const PeerReport> own) const {
   Bytes mine;
   for (const PeerReport& report : own) append_report(mine, report);
   std::vector<PeerReport> all;
-  for (const Bytes& bytes : crew().group().gather(mine)) {
+  for (const Bytes& bytes : group().collectives().gather(mine)) {
     ByteReader reader(bytes, "reports of peers");
     while (reader.left() > 0) all.push_back(read_peer_report(reader));
   }
   return all;
 }
 
-gossip::Traffic Simulation::traffic() const {
+gossip::Traffic Trainer::traffic() const {
   std::vector<PeerReport> own;
-  for (std::size_t i = 0; i < rows_; ++i) own.push_back(PeerReport{.totals = accounts_->totals(i)});
-  return total_traffic(gather(own), accounts_->run_totals().global_bytes);
+  for (std::size_t i = 0; i < rows_; ++i) own.push_back(PeerReport{.totals = ledger_->totals(i)});
+  return total_traffic(gather(own), ledger_->run_totals().global_bytes);
 }
 
 /// Of this process's models, in parallel. What a device holds is copied for as many at a time.
-std::vector<double> Simulation::distances_to(std::span<const float> center) const {
+std::vector<double> Trainer::distances_to(std::span<const float> center) const {
   std::vector<double> distances(rows_);
   const std::size_t at_once = models_at_once();
   for (std::size_t begin = 0; begin < rows_; begin += at_once) {
@@ -104,7 +104,7 @@ std::vector<double> Simulation::distances_to(std::span<const float> center) cons
   return distances;
 }
 
-Metrics Simulation::evaluate() {
+Metrics Trainer::evaluate() {
   check_finite();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const std::vector<float> average = average_model();
@@ -113,23 +113,23 @@ Metrics Simulation::evaluate() {
   const std::span<const double> push_sum = algorithm_->push_sum();
   std::vector<PeerReport> own;
   for (std::size_t i = 0; i < rows_; ++i) {
-    PeerReport& report = own.emplace_back(PeerReport{.totals = accounts_->totals(i)});
+    PeerReport& report = own.emplace_back(PeerReport{.totals = ledger_->totals(i)});
     report.score = scores[i];
     report.divergence = distances[i];
     if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
-  RunReport run{.totals = accounts_->run_totals()};
+  RunReport run{.totals = ledger_->run_totals()};
   run.round = round_;
   run.epoch = static_cast<double>(std::min(round_, training_rounds_)) / rounds_an_epoch;
   run.lr = rate_->at(run.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
   const std::vector<PeerReport> all = gather(own);
   Metrics metrics;
   metrics.round = round_;
-  if (crew().leads()) {
+  if (group().leads()) {
     metrics = assemble(all, objective_->metrics(),
                        objective_->evaluate(average, objective_->estimate_buffers(average)), run);
   }
-  accounts_->evaluated(metrics.train_loss);
+  ledger_->evaluated(metrics.train_loss);
   return metrics;
 }
 

@@ -3,16 +3,16 @@
 #include <vector>
 
 #include "hearsay/backend/mass_meter.h"
-#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/process_group.h"
 
 namespace hearsay::gossip {
 
 /// The mass drift of mixing where peers live in several processes: process 0 has the bits that a
 /// bank of all peers would have, the others have 0.
-class CrewMassMeter final : public backend::MassMeter {
+class GroupMassMeter final : public backend::MassMeter {
  public:
-  CrewMassMeter(Crew& crew, const transport::Placement& placement)
-      : crew_(crew), placement_(placement) {}
+  GroupMassMeter(ProcessGroup& group, const transport::Placement& placement)
+      : group_(group), placement_(placement) {}
 
  protected:
   std::vector<double> column_sums(backend::Kernels& kernels, backend::ConstBlock x) override;
@@ -21,7 +21,7 @@ class CrewMassMeter final : public backend::MassMeter {
   double total(std::span<const double> blocks) override;
 
  private:
-  Crew& crew_;
+  ProcessGroup& group_;
   const transport::Placement& placement_;
 };
 

@@ -1,4 +1,4 @@
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,30 +46,30 @@ std::string sha256_of(const std::vector<graph::Weights>& period) {
   return sha.finish_hex();
 }
 
-transport::Placement placed(std::size_t peers, const gossip::Crew& crew) {
-  const transport::Placement placement{peers, crew.processes()};
+transport::Placement placed(std::size_t peers, const gossip::ProcessGroup& group) {
+  const transport::Placement placement{peers, group.processes()};
   transport::check_placement(placement);
   return placement;
 }
 
 }  // namespace
 
-Simulation::Simulation(const Config& config)
-    : Simulation(config, std::make_shared<gossip::Machine>(config.text("device"),
-                                                           config.count("threads"))) {}
+Trainer::Trainer(const Config& config)
+    : Trainer(config,
+              std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"))) {}
 
-Simulation::Simulation(const Config& config, std::shared_ptr<gossip::Machine> machine)
+Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine)
     : machine_(std::move(machine)),
       kernels_(machine_->kernels()),
-      everybody_(machine_->crew(), placement_, kernels_),
-      meter_(machine_->crew(), placement_) {
+      everybody_(machine_->group(), placement_, kernels_),
+      meter_(machine_->group(), placement_) {
   ThreadPool& pool = machine_->pool();
   const std::uint64_t seed = config.count("seed");
   schedule_ = graph::make_schedule(config.text("graph"), {config.count("peers"), seed});
   const std::size_t n = schedule_->peers();
-  placement_ = placed(n, crew());
-  first_ = placement_.first(crew().process());
-  rows_ = placement_.rows(crew().process());
+  placement_ = placed(n, group());
+  first_ = placement_.first(group().rank());
+  rows_ = placement_.rows(group().rank());
   facts_ = graph::facts_of(*schedule_);
   graph_sha256_ = sha256_of(schedule_->period());
   schedule_->keep(first_, rows_);
@@ -87,17 +87,17 @@ Simulation::Simulation(const Config& config, std::shared_ptr<gossip::Machine> ma
                                                    .augment = config.text("augment"),
                                                    .validation = config.fraction("validation"),
                                                    .batch = config.count("batch"),
-                                                   .estimates = crew().leads() || has_init});
+                                                   .estimates = group().leads() || has_init});
 
   optimizer_ = gossip::make_optimizer(config.text("optimizer"), kernels_, rows_, layout().dim());
   rate_ = gossip::make_learning_rate(config.text("lr"));
   gossip::Link link(config.text("link"), n, seed);
-  if (link.simulated() && !crew().alone()) {
+  if (link.simulated() && !group().alone()) {
     throw InvalidArgument(
         "[link] simulated links need all peers in one process; drop --link, or mpirun");
   }
-  accounts_ = std::make_unique<gossip::Accounts>(std::move(link), *schedule_, rounds_per_epoch(),
-                                                 layout().dim(), first_, rows_);
+  ledger_ = std::make_unique<gossip::Ledger>(std::move(link), *schedule_, rounds_per_epoch(),
+                                             layout().dim(), first_, rows_);
   algorithm::check_fit(config.text("algorithm"),
                        {.graph_spec = config.text("graph"),
                         .graph = facts_,
@@ -108,10 +108,10 @@ Simulation::Simulation(const Config& config, std::shared_ptr<gossip::Machine> ma
                         .linear_optimizer = optimizer_->linear(),
                         .optimizer_has_momentum = optimizer_->has_momentum(),
                         .constant_rate = is_constant(*rate_),
-                        .lossy_links = accounts_->link().loss() > 0});
+                        .lossy_links = ledger_->link().loss() > 0});
   bank_compressor_ = std::make_unique<algorithm::BankCompressor>(
       *compressor_, layout(), kernels_, pool, seed, static_cast<std::uint32_t>(first_),
-      !crew().alone());
+      !group().alone());
   algorithm_ = algorithm::make_algorithm(
       config.text("algorithm"),
       {.kernels = kernels_,
@@ -123,11 +123,12 @@ Simulation::Simulation(const Config& config, std::shared_ptr<gossip::Machine> ma
        .first = first_,
        .rows = rows_,
        .start_of = [this](std::uint32_t peer, std::span<float> x) { start_of(peer, x); }});
-  courier_ = std::make_unique<gossip::Courier>(gossip::Courier::Parts{.crew = crew(),
-                                                                      .placement = placement_,
-                                                                      .compressor = *compressor_,
-                                                                      .layout = layout(),
-                                                                      .kernels = kernels_});
+  message_exchange_ = std::make_unique<gossip::MessageExchange>(
+      gossip::MessageExchange::Parts{.group = group(),
+                                     .placement = placement_,
+                                     .compressor = *compressor_,
+                                     .layout = layout(),
+                                     .kernels = kernels_});
   gradient_ = kernels_.allocate(rows_, layout().dim());
   training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
                                                 : config.count("epochs") * rounds_per_epoch();
@@ -140,14 +141,14 @@ Simulation::Simulation(const Config& config, std::shared_ptr<gossip::Machine> ma
   start(config.text("init"));
 }
 
-Simulation::~Simulation() {
+Trainer::~Trainer() {
   try {
-    machine_->settle();         // the machine may live on, and its notes are about this
+    machine_->drain();          // the machine may live on, and its notes are about this
   } catch (const RunFailed&) {  // of the device: whoever uses it next is told
   }
 }
 
-void Simulation::start(const std::string& init) {
+void Trainer::start(const std::string& init) {
   std::vector<float> buffers;
   if (init != "none") {
     SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
@@ -164,7 +165,7 @@ void Simulation::start(const std::string& init) {
   algorithm_->start();
 }
 
-void Simulation::start_of(std::uint32_t peer, std::span<float> x) const {
+void Trainer::start_of(std::uint32_t peer, std::span<float> x) const {
   if (init_.empty()) {
     objective_->initial_model(peer, x);
   } else {
@@ -172,22 +173,22 @@ void Simulation::start_of(std::uint32_t peer, std::span<float> x) const {
   }
 }
 
-const graph::Weights& Simulation::weights_of(std::uint64_t round) {
+const graph::Weights& Trainer::weights_of(std::uint64_t round) {
   return schedule_->at(round, round / rounds_per_epoch());
 }
 
-void Simulation::meet_senders(std::uint64_t round) {
+void Trainer::meet_senders(std::uint64_t round) {
   const std::uint64_t phase = schedule_->phase(round, round / rounds_per_epoch());
   if (met_phase_ == phase) return;
   met_phase_ = phase;
-  algorithm_->meet(courier_->senders(weights_of(round)));
+  algorithm_->meet(message_exchange_->senders(weights_of(round)));
 }
 
-std::uint64_t Simulation::total_rounds() const {
+std::uint64_t Trainer::total_rounds() const {
   return training_rounds_ + algorithm_->final_rounds();
 }
 
-void Simulation::run_round(bool measure_mass) {
+void Trainer::run_round(bool measure_mass) {
   if (const auto request = begin_round(measure_mass))
     objective_->gradients_together({&*request, 1});
   kernels_.submit();
@@ -196,7 +197,7 @@ void Simulation::run_round(bool measure_mass) {
   check();
 }
 
-std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass) {
+std::optional<engine::GradientRequest> Trainer::begin_round(bool measure_mass) {
   check();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
   const auto index = static_cast<std::uint32_t>(round_);
@@ -216,7 +217,8 @@ std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass
     return {};
   }
   const std::span<double> losses = kernels_.results<double>(rows_);
-  machine_->note([this, round = round_, losses] { accounts_->gradient(round, losses); });
+  machine_->after_synchronization(
+      [this, round = round_, losses] { ledger_->gradient(round, losses); });
   return engine::GradientRequest{.objective = objective_.get(),
                                  .round = index,
                                  .at = algorithm_->point(),
@@ -224,7 +226,7 @@ std::optional<engine::GradientRequest> Simulation::begin_round(bool measure_mass
                                  .losses = losses};
 }
 
-void Simulation::end_round() {
+void Trainer::end_round() {
   meter_.reset();
   kernels_.set_meter(measure_mass_ ? &meter_ : nullptr);
   if (plan_.gradient) step();
@@ -235,81 +237,82 @@ void Simulation::end_round() {
     average();
   }
   kernels_.set_meter(nullptr);
-  if (measure_mass_) accounts_->drift(meter_.drift());
+  if (measure_mass_) ledger_->drift(meter_.drift());
   ++round_;
   constexpr std::uint64_t kRoundsBetweenChecks = 16;
   if (round_ % kRoundsBetweenChecks == 0) {
-    machine_->note([this, rounds = round_, norms = norms_of(algorithm_->point())] {
-      accounts_->models(rounds, norms);
+    machine_->after_synchronization([this, rounds = round_, norms = norms_of(algorithm_->point())] {
+      ledger_->models(rounds, norms);
     });
   }
 }
 
-void Simulation::step() {
+void Trainer::step() {
   optimizer_->direction(algorithm_->numerator(), gradient_);
-  machine_->note(
-      [this, round = round_, norms = norms_of(gradient_)] { accounts_->step(round, norms); });
+  machine_->after_synchronization(
+      [this, round = round_, norms = norms_of(gradient_)] { ledger_->step(round, norms); });
   // Where that costs nothing, what is not finite is not sent.
-  if (kernels_.lag() == 1 || plan_.reads_losses) settle();
+  if (kernels_.lag() == 1 || plan_.reads_losses) drain();
   algorithm_->step(gradient_);
 }
 
-void Simulation::emit() {
+void Trainer::emit() {
   algorithm_->emit(outbox_);
   std::vector<algorithm::Lengths> lengths(outbox_.payloads.begin(), outbox_.payloads.end());
-  machine_->note([this, vectors = std::move(lengths)] { accounts_->emitted(vectors); });
-  if (!crew().alone()) settle();  // codes were waited for, so figures are there
-  courier_->send(weights_of(round_), outbox_, algorithm_->push_sum(),
-                 static_cast<std::uint32_t>(round_));
+  machine_->after_synchronization(
+      [this, vectors = std::move(lengths)] { ledger_->emitted(vectors); });
+  if (!group().alone()) drain();  // codes were waited for, so figures are there
+  message_exchange_->send(weights_of(round_), outbox_, algorithm_->push_sum(),
+                          static_cast<std::uint32_t>(round_));
 }
 
-void Simulation::gossip() {
+void Trainer::gossip() {
   const graph::Weights& weights = weights_of(round_);
   const auto index = static_cast<std::uint32_t>(round_);
   algorithm::Delivered arrives;
-  if (accounts_->link().loss() > 0) {
-    arrives = [&](const graph::Edge& edge) { return accounts_->link().arrives(edge, index); };
+  if (ledger_->link().loss() > 0) {
+    arrives = [&](const graph::Edge& edge) { return ledger_->link().arrives(edge, index); };
   }
-  const algorithm::Remote& remote = courier_->receive(weights, outbox_, index);
+  const algorithm::Remote& remote = message_exchange_->receive(weights, outbox_, index);
   algorithm::deliver(weights, first_, outbox_, algorithm_->push_sum(), remote, arrives, exchange_);
-  courier_->release();
+  message_exchange_->release();
   algorithm_->mix(exchange_);
-  machine_->note([this, round = round_, send_first = plan_.send_first] {
-    accounts_->gossip(round, send_first);
+  machine_->after_synchronization([this, round = round_, send_first = plan_.send_first] {
+    ledger_->gossip(round, send_first);
   });
 }
 
-void Simulation::average() {
-  const auto losses = accounts_->losses();
+void Trainer::average() {
+  const auto losses = ledger_->losses();
   algorithm_->average(everybody_, plan_.reads_losses ? losses : losses.first(0));
-  machine_->note([this] { accounts_->global(); });
+  machine_->after_synchronization([this] { ledger_->global(); });
 }
 
-std::span<double> Simulation::norms_of(backend::ConstBlock rows) const {
+std::span<double> Trainer::norms_of(backend::ConstBlock rows) const {
   const std::span<double> norms = kernels_.results<double>(rows_);
   kernels_.squared_norms(rows, norms);
   return norms;
 }
 
-void Simulation::settle() const {
-  machine_->settle();
+void Trainer::drain() const {
+  machine_->drain();
   check();
 }
 
-void Simulation::check() const {
-  if (crew().alone()) accounts_->check();
+void Trainer::check() const {
+  if (group().alone()) ledger_->check();
 }
 
-void Simulation::check_finite() const {
-  machine_->note(
-      [this, norms = norms_of(algorithm_->point())] { accounts_->models(round_, norms); });
-  settle();
-  crew().agree([this] { accounts_->check(); });
+void Trainer::check_finite() const {
+  machine_->after_synchronization(
+      [this, norms = norms_of(algorithm_->point())] { ledger_->models(round_, norms); });
+  drain();
+  group().agree([this] { ledger_->check(); });
 }
 
-void Simulation::state(backend::StateList& list) {
+void Trainer::state(backend::StateList& list) {
   list.scalar("round", round_);
-  accounts_->state(list);
+  ledger_->state(list);
   objective_->state(list);
   algorithm_->state(list);
   optimizer_->state(list);

@@ -1,4 +1,4 @@
-#include "hearsay/gossip/courier.h"
+#include "hearsay/gossip/message_exchange.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,20 +28,20 @@ ByteView bytes_of(std::span<const float> floats) {
 
 }  // namespace
 
-Courier::Courier(const Parts& parts)
+MessageExchange::MessageExchange(const Parts& parts)
     : parts_(parts),
-      first_(parts.placement.first(parts.crew.process())),
-      rows_(parts.placement.rows(parts.crew.process())) {}
+      first_(parts.placement.first(parts.group.rank())),
+      rows_(parts.placement.rows(parts.group.rank())) {}
 
-Courier::~Courier() {
+MessageExchange::~MessageExchange() {
   if (in_flight_.empty()) return;
   try {  // whoever ends a run has met the others since; after a failure this is all one can do
-    parts_.crew.transport().flush(label_, std::chrono::milliseconds(100));
+    parts_.group.transport().flush(label_, std::chrono::milliseconds(100));
   } catch (const std::exception&) {
   }
 }
 
-std::vector<std::uint32_t> Courier::senders(const graph::Weights& weights) const {
+std::vector<std::uint32_t> MessageExchange::senders(const graph::Weights& weights) const {
   std::vector<std::uint32_t> all;
   for (std::size_t i = 0; i < rows_; ++i) {
     for (const graph::Edge& edge : weights.into(first_ + i)) {
@@ -54,18 +54,19 @@ std::vector<std::uint32_t> Courier::senders(const graph::Weights& weights) const
   return all;
 }
 
-std::uint32_t Courier::first_receiver(const graph::Weights& weights, std::uint32_t sender) const {
+std::uint32_t MessageExchange::first_receiver(const graph::Weights& weights,
+                                              std::uint32_t sender) const {
   for (const graph::Edge& edge : weights.out_of(sender)) {
     if (is_own(edge.receiver)) return edge.receiver;
   }
-  throw InvalidArgument(fmt::format("[courier] peer {} sends nothing here", sender));
+  throw InvalidArgument(fmt::format("[exchange] peer {} sends nothing here", sender));
 }
 
-void Courier::send(const graph::Weights& weights, algorithm::Outbox& outbox,
-                   std::span<const double> push_sum, std::uint32_t round) {
-  if (parts_.crew.alone()) return;
-  transport::Transport& transport = parts_.crew.transport();
-  label_ = parts_.crew.next_gossip();
+void MessageExchange::send(const graph::Weights& weights, algorithm::Outbox& outbox,
+                           std::span<const double> push_sum, std::uint32_t round) {
+  if (parts_.group.alone()) return;
+  transport::Transport& transport = parts_.group.transport();
+  label_ = parts_.group.next_gossip();
   prepare(weights, outbox.payloads.size());
   const auto is_raw = [](const algorithm::Payload& payload) { return payload.raw; };
   if (std::ranges::all_of(outbox.payloads, is_raw)) expect_raw(weights, outbox.payloads.size());
@@ -78,11 +79,11 @@ void Courier::send(const graph::Weights& weights, algorithm::Outbox& outbox,
   for (std::size_t i = 0; i < rows_; ++i) {
     for (std::size_t p = 0; p < outbox.payloads.size(); ++p) {
       const algorithm::Payload& payload = outbox.payloads[p];
-      std::size_t last = parts_.crew.process();
+      std::size_t last = parts_.group.rank();
       ByteView body;
       for (const graph::Edge& edge : weights.out_of(first_ + i)) {
         const std::size_t process = parts_.placement.owner(edge.receiver);
-        if (process == parts_.crew.process()) continue;
+        if (process == parts_.group.rank()) continue;
         if (body.empty()) body = body_of(payload, i, kept, p);
         Bytes head;
         compress::append_header({.kind = kKinds[p],
@@ -99,14 +100,14 @@ void Courier::send(const graph::Weights& weights, algorithm::Outbox& outbox,
     }
   }
   while (label_.round - in_flight_.front().label.round >= kRoundsInFlight) {
-    transport::flush_or_fail(transport, in_flight_.front().label, parts_.crew.idle());
+    transport::flush_or_fail(transport, in_flight_.front().label, parts_.group.idle());
     std::ranges::move(in_flight_.front().copies, std::back_inserter(spare_copies_));
     in_flight_.pop_front();
   }
 }
 
-ByteView Courier::body_of(const algorithm::Payload& payload, std::size_t row, InFlight& kept,
-                          std::size_t number) {
+ByteView MessageExchange::body_of(const algorithm::Payload& payload, std::size_t row,
+                                  InFlight& kept, std::size_t number) {
   if (!payload.raw) return kept.codes[number][row];
   const std::span<const float> floats(payload.rows[row].dense, parts_.layout.dim());
   if (parts_.kernels.on_host()) return bytes_of(floats);
@@ -115,14 +116,14 @@ ByteView Courier::body_of(const algorithm::Payload& payload, std::size_t row, In
   return bytes_of(copy.row(0));
 }
 
-backend::Array Courier::host_row() {
+backend::Array MessageExchange::host_row() {
   if (spare_copies_.empty()) return parts_.kernels.allocate_host(parts_.layout.dim());
   backend::Array row = std::move(spare_copies_.back());
   spare_copies_.pop_back();
   return row;
 }
 
-void Courier::prepare(const graph::Weights& weights, std::size_t payloads) {
+void MessageExchange::prepare(const graph::Weights& weights, std::size_t payloads) {
   edges_.clear();
   for (std::size_t i = 0; i < rows_; ++i) {
     for (const graph::Edge& edge : weights.into(first_ + i)) {
@@ -140,7 +141,7 @@ void Courier::prepare(const graph::Weights& weights, std::size_t payloads) {
   }
 }
 
-void Courier::expect_raw(const graph::Weights& weights, std::size_t payloads) {
+void MessageExchange::expect_raw(const graph::Weights& weights, std::size_t payloads) {
   for (std::size_t k = 0; k < remote_.senders.size(); ++k) {
     const std::uint32_t sender = remote_.senders[k];
     for (std::size_t p = 0; p < payloads; ++p) {
@@ -151,26 +152,27 @@ void Courier::expect_raw(const graph::Weights& weights, std::size_t payloads) {
                                     room.dense.size() * sizeof(float));
       for (const graph::Edge& edge : weights.out_of(sender)) {
         if (!is_own(edge.receiver)) continue;
-        parts_.crew.transport().expect(parts_.placement.owner(sender), label_, bytes);
+        parts_.group.transport().expect(parts_.placement.owner(sender), label_, bytes);
         bytes = {};
       }
     }
   }
 }
 
-const algorithm::Remote& Courier::receive(const graph::Weights& weights,
-                                          const algorithm::Outbox& outbox, std::uint32_t round) {
+const algorithm::Remote& MessageExchange::receive(const graph::Weights& weights,
+                                                  const algorithm::Outbox& outbox,
+                                                  std::uint32_t round) {
   if (edges_.empty()) return remote_;
   const Stopwatch stopwatch(waited_);
   for (std::size_t left = edges_.size() * outbox.payloads.size(); left > 0; --left) {
-    take(transport::receive_or_fail(parts_.crew.transport(), label_, parts_.crew.idle()), weights,
+    take(transport::receive_or_fail(parts_.group.transport(), label_, parts_.group.idle()), weights,
          outbox, round);
   }
   return remote_;
 }
 
-void Courier::take(const Arrival& arrival, const graph::Weights& weights,
-                   const algorithm::Outbox& outbox, std::uint32_t round) {
+void MessageExchange::take(const Arrival& arrival, const graph::Weights& weights,
+                           const algorithm::Outbox& outbox, std::uint32_t round) {
   ByteReader head(arrival.head, "message");
   const compress::MessageHeader header = compress::read_header(head);
   const auto receiver = head.read<std::uint32_t>();
@@ -203,7 +205,7 @@ void Courier::take(const Arrival& arrival, const graph::Weights& weights,
   }
 }
 
-void Courier::fill(Slot& slot, bool raw, const Arrival& arrival, std::uint32_t sender) {
+void MessageExchange::fill(Slot& slot, bool raw, const Arrival& arrival, std::uint32_t sender) {
   compress::Decoded& decoded = slot.decoded;
   const std::string what = fmt::format("message of peer {}", sender);
   ByteReader body(arrival.body, what);
@@ -224,7 +226,7 @@ void Courier::fill(Slot& slot, bool raw, const Arrival& arrival, std::uint32_t s
   }
 }
 
-backend::VectorView Courier::view(Slot& slot) {
+backend::VectorView MessageExchange::view(Slot& slot) {
   const compress::Decoded& decoded = slot.decoded;
   if (parts_.kernels.on_host()) return decoded.view();
   // A device copy of at least that length: it is kept for the next message of this sender.
@@ -240,10 +242,10 @@ backend::VectorView Courier::view(Slot& slot) {
   return {nullptr, index, copy(decoded.value, slot.values)};
 }
 
-void Courier::release() {
+void MessageExchange::release() {
   if (!lends_rows_) return;
   const Stopwatch stopwatch(waited_);
-  transport::flush_or_fail(parts_.crew.transport(), label_, parts_.crew.idle());
+  transport::flush_or_fail(parts_.group.transport(), label_, parts_.group.idle());
   lends_rows_ = false;
 }
 

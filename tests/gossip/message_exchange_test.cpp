@@ -1,4 +1,4 @@
-#include "hearsay/gossip/courier.h"
+#include "hearsay/gossip/message_exchange.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using transport::Lane;
 constexpr std::size_t kDim = 3;
 constexpr std::uint32_t kRound = 17;
 
-/// Process 0 of two with a courier; the other one is the test's own. Of four peers, 0 and 1 live
+/// Process 0 of two with a exchange; the other one is the test's own. Of four peers, 0 and 1 live
 /// here, 2 and 3 there.
 class CourierTest : public ::testing::Test {
  protected:
@@ -62,9 +62,11 @@ class CourierTest : public ::testing::Test {
 
   void begin() {
     outbox_.send_all(x_);
-    courier_.send(weights_, outbox_, {}, kRound);
+    message_exchange_.send(weights_, outbox_, {}, kRound);
   }
-  const algorithm::Remote& receive() { return courier_.receive(weights_, outbox_, kRound); }
+  const algorithm::Remote& receive() {
+    return message_exchange_.receive(weights_, outbox_, kRound);
+  }
   std::string refusal() {
     try {
       receive();
@@ -77,7 +79,7 @@ class CourierTest : public ::testing::Test {
   std::deque<Bytes> bodies_;  // until they are received
   transport::Hub hub_{2};
   std::unique_ptr<transport::Transport> here_ = hub_.join(0), there_ = hub_.join(1);
-  Crew crew_{*here_};
+  ProcessGroup group_{*here_};
   ThreadPool pool_{1};
   std::unique_ptr<backend::Kernels> kernels_;
   backend::Array x_;
@@ -86,11 +88,11 @@ class CourierTest : public ::testing::Test {
   transport::Placement placement_{4, 2};
   graph::Weights weights_ = all_to_all();
   algorithm::Outbox outbox_;
-  Courier courier_{{.crew = crew_,
-                    .placement = placement_,
-                    .compressor = *compressor_,
-                    .layout = layout_,
-                    .kernels = *kernels_}};
+  MessageExchange message_exchange_{{.group = group_,
+                                     .placement = placement_,
+                                     .compressor = *compressor_,
+                                     .layout = layout_,
+                                     .kernels = *kernels_}};
 };
 
 TEST_F(CourierTest, SendsAVectorToAProcessOnce) {
@@ -127,11 +129,11 @@ class CountingKernels : public engine::FarKernels {
 TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
   CountingKernels far(pool_);
   const backend::Array x = far.allocate(2, kDim);
-  Courier courier({.crew = crew_,
-                   .placement = placement_,
-                   .compressor = *compressor_,
-                   .layout = layout_,
-                   .kernels = far});
+  MessageExchange exchange({.group = group_,
+                            .placement = placement_,
+                            .compressor = *compressor_,
+                            .layout = layout_,
+                            .kernels = far});
   for (std::uint32_t round = 0; round < 20; ++round) {
     for (std::size_t i = 0; i < 2; ++i) {
       const std::vector<float> row(kDim, static_cast<float>(10 * round + i));
@@ -139,7 +141,7 @@ TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
     }
     algorithm::Outbox outbox;
     outbox.send_all(x);
-    courier.send(weights_, outbox, {}, round);
+    exchange.send(weights_, outbox, {}, round);
     for (int k = 0; k < 4; ++k) {  // two senders, two receivers
       const auto arrival = there_->receive({Lane::kGossip, round}, std::chrono::seconds(10));
       ASSERT_TRUE(arrival);
@@ -214,18 +216,18 @@ TEST_F(CourierTest, RefusesBodiesOfAnotherLength) {
     transport::Hub hub(2);
     const auto here = hub.join(0);
     there_ = hub.join(1);
-    Crew crew(*here);
-    Courier courier({.crew = crew,
-                     .placement = placement_,
-                     .compressor = *compressor_,
-                     .layout = layout_,
-                     .kernels = *kernels_});
+    ProcessGroup group(*here);
+    MessageExchange exchange({.group = group,
+                              .placement = placement_,
+                              .compressor = *compressor_,
+                              .layout = layout_,
+                              .kernels = *kernels_});
     algorithm::Outbox outbox;
     outbox.payloads.emplace_back().rows.assign(2, {x_.row(0).data()});
     outbox.payloads.front().codes.assign(2, vector_of(1));
-    courier.send(weights_, outbox, {}, kRound);
+    exchange.send(weights_, outbox, {}, kRound);
     send_from_there(2, 0, vector_of(3, dim));
-    EXPECT_THROW(courier.receive(weights_, outbox, kRound), CorruptData) << dim;
+    EXPECT_THROW(exchange.receive(weights_, outbox, kRound), CorruptData) << dim;
   }
 }
 

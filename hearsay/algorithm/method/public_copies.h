@@ -15,60 +15,60 @@ namespace hearsay::algorithm {
 /// knows of peer j, and peer j itself follows the same decoded bytes, so all copies stay equal.
 /// Every message must arrive: a lost one leaves the copies of hat_j apart for good.
 ///
-/// One hat a peer of the bank, and one a peer elsewhere that sends to it: a guest, which goes
+/// One hat a peer of the bank, and one a peer elsewhere that sends to it: a replica, which goes
 /// through the same calls as its owner's hat and equals it bit for bit.
-class Hats {
+class PublicCopies {
  public:
-  explicit Hats(const Bank& bank)
+  explicit PublicCopies(const Bank& bank)
       : kernels_(bank.kernels),
         compressor_(bank.compressor),
-        hats_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {}
+        copies_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {}
 
-  /// Guests become these peers' hats (ascending). If they are others than before, all begin anew:
-  /// with what `start` sets them to, or at 0 if it is empty.
+  /// The replicas become those of these peers (ascending). If they are others than before, all
+  /// begin anew: with what `start` sets them to, or at 0 if it is empty.
   void meet(std::span<const std::uint32_t> senders,
             const std::function<void(std::uint32_t peer, std::span<float> hat)>& start = {}) {
-    if (std::ranges::equal(senders, guests_.peers)) return;
-    guests_ = {.peers = {senders.begin(), senders.end()}, .rows = {}};
+    if (std::ranges::equal(senders, replicas_.peers)) return;
+    replicas_ = {.peers = {senders.begin(), senders.end()}, .rows = {}};
     if (senders.empty()) return;
-    const std::size_t dim = hats_.block().dim;
-    guests_.rows = kernels_.allocate(senders.size(), dim);
+    const std::size_t dim = copies_.block().dim;
+    replicas_.rows = kernels_.allocate(senders.size(), dim);
     if (!start) return;
     std::vector<float> hat(dim);
     for (std::size_t k = 0; k < senders.size(); ++k) {
       start(senders[k], hat);
-      kernels_.upload(hat, guests_.rows, k);
+      kernels_.upload(hat, replicas_.rows, k);
     }
   }
 
   /// All hats are 0.
   void reset() {
-    kernels_.fill(0.0f, hats_);
-    if (!guests_.rows.empty()) kernels_.fill(0.0f, guests_.rows);
+    kernels_.fill(0.0f, copies_);
+    if (!replicas_.rows.empty()) kernels_.fill(0.0f, replicas_.rows);
   }
 
   /// q = C[x - hat] goes out; `scratch` is overwritten.
   void emit_difference(backend::ConstBlock x, std::uint32_t round, backend::Block scratch,
                        Outbox& outbox) {
     kernels_.copy(x, scratch);
-    kernels_.axpy(-1.0f, hats_, scratch);
+    kernels_.axpy(-1.0f, copies_, scratch);
     compressor_.compress(scratch, round, outbox.payloads.emplace_back());
   }
 
   /// hat_j += q_j for every peer that sent.
   void follow(const Exchange& exchange) {
-    kernels_.accumulate(1.0f, own_of(exchange), hats_);
-    if (!guests_.rows.empty()) kernels_.accumulate(1.0f, foreign_of(exchange), guests_.rows);
+    kernels_.accumulate(1.0f, own_of(exchange), copies_);
+    if (!replicas_.rows.empty()) kernels_.accumulate(1.0f, foreign_of(exchange), replicas_.rows);
   }
 
   /// hat_j -= share (hat_j - q_j) for every peer that sent; `scratch`, of one row a peer of the
   /// bank, is overwritten.
   void blend(float share, const Exchange& exchange, backend::Block scratch) {
-    blend_rows(share, own_of(exchange), hats_, scratch);
+    blend_rows(share, own_of(exchange), copies_, scratch);
     const std::span<const backend::VectorView> q = foreign_of(exchange);
     for (std::size_t begin = 0; begin < q.size(); begin += scratch.rows) {
       const std::size_t count = std::min(scratch.rows, q.size() - begin);
-      blend_rows(share, q.subspan(begin, count), part(guests_.rows, begin, count),
+      blend_rows(share, q.subspan(begin, count), part(replicas_.rows, begin, count),
                  part(scratch, 0, count));
     }
   }
@@ -76,23 +76,23 @@ class Hats {
   /// x_i += sum_j a_ij hat_j - (own debits) hat_i.
   void mix_into(const Exchange& exchange, backend::Block x) {
     std::vector<backend::VectorView> views;
-    for (const backend::Block& rows : {hats_.block(), guests_.rows.block()}) {
+    for (const backend::Block& rows : {copies_.block(), replicas_.rows.block()}) {
       for (std::size_t i = 0; i < rows.rows; ++i) views.push_back({rows.row(i).data()});
     }
     kernels_.mix(exchange.mixing(), views, x);
   }
 
-  backend::Block block() const { return hats_; }
-  void state(backend::StateList& list) { list.per_peer("hats", hats_, guests_); }
+  backend::Block block() const { return copies_; }
+  void state(backend::StateList& list) { list.per_peer("hats", copies_, replicas_); }
 
  private:
-  /// What came from peers of the bank, and from the guests'.
+  /// What came from peers of the bank, and from the replicas'.
   std::span<const backend::VectorView> own_of(const Exchange& exchange) const {
-    return std::span(exchange.vectors[0]).first(hats_.block().rows);
+    return std::span(exchange.vectors[0]).first(copies_.block().rows);
   }
   std::span<const backend::VectorView> foreign_of(const Exchange& exchange) const {
-    assert(exchange.vectors[0].size() == hats_.block().rows + guests_.peers.size());
-    return std::span(exchange.vectors[0]).subspan(hats_.block().rows);
+    assert(exchange.vectors[0].size() == copies_.block().rows + replicas_.peers.size());
+    return std::span(exchange.vectors[0]).subspan(copies_.block().rows);
   }
 
   void blend_rows(float share, std::span<const backend::VectorView> q, backend::Block hats,
@@ -108,8 +108,8 @@ class Hats {
 
   backend::Kernels& kernels_;
   BankCompressor& compressor_;
-  backend::Array hats_;
-  backend::Guests guests_;
+  backend::Array copies_;
+  backend::RemoteReplicas replicas_;
 };
 
 }  // namespace hearsay::algorithm

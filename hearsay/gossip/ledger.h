@@ -39,12 +39,12 @@ struct RunTotals {
 /// Rounds are told in order, but maybe later than they happened (machine.h), so a model that is
 /// not finite does not throw here: the first of them is kept for `check`, and nothing is added any
 /// more.
-class Accounts {
+class Ledger {
  public:
   /// Of peers `first` to first + rows - 1: all of them if the link is simulated, which needs all
-  /// clocks. `dim`: floats of a model. `schedule` outlives the accounts.
-  Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch, std::size_t dim,
-           std::size_t first, std::size_t rows);
+  /// clocks. `dim`: floats of a model. `schedule` outlives the ledger.
+  Ledger(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch, std::size_t dim,
+         std::size_t first, std::size_t rows);
 
   const Link& link() const { return link_; }
 

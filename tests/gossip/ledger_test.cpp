@@ -1,4 +1,4 @@
-#include "hearsay/gossip/accounts.h"
+#include "hearsay/gossip/ledger.h"
 
 #include <gtest/gtest.h>
 
@@ -23,10 +23,10 @@ class Star {
   Star(std::size_t first, std::size_t rows)
       : first_(first),
         rows_(rows),
-        accounts_(Link("none", kPeers, 1), *schedule_, 4, kDim, first, rows) {}
+        ledger_(Link("none", kPeers, 1), *schedule_, 4, kDim, first, rows) {}
 
-  Accounts& operator*() { return accounts_; }
-  Accounts* operator->() { return &accounts_; }
+  Ledger& operator*() { return ledger_; }
+  Ledger* operator->() { return &ledger_; }
 
   void round(std::uint64_t round) {
     std::vector<double> losses;
@@ -35,26 +35,26 @@ class Star {
       losses.push_back(static_cast<double>(1 + i) / static_cast<double>(3 + round));
       lengths.push_back(10 + i);
     }
-    accounts_.gradient(round, losses);
+    ledger_.gradient(round, losses);
     algorithm::Lengths one, two;
     one.bytes = lengths;
     one.paper_bytes = 8;
     two.fixed_bytes = 100;
     two.paper_bytes = 80;
-    accounts_.emitted(std::vector{one, two});
-    accounts_.gossip(round, false);
-    accounts_.global();
+    ledger_.emitted(std::vector{one, two});
+    ledger_.gossip(round, false);
+    ledger_.global();
   }
 
  private:
   std::size_t first_, rows_;
   std::unique_ptr<graph::Schedule> schedule_ = graph::make_schedule("star", {.peers = kPeers});
-  Accounts accounts_;
+  Ledger ledger_;
 };
 
-std::string failure_of(const Accounts& accounts) {
+std::string failure_of(const Ledger& ledger) {
   try {
-    accounts.check();
+    ledger.check();
   } catch (const RunFailed& error) {
     return error.what();
   }
@@ -68,7 +68,7 @@ auto numbers_of(const PeerTotals& totals) {
                     totals.bytes_ahead);
 }
 
-TEST(Accounts, CountWhatEachPeerSends) {
+TEST(Ledger, CountWhatEachPeerSends) {
   Star star(0, kPeers);
   star.round(0);
   star.round(1);
@@ -85,33 +85,33 @@ TEST(Accounts, CountWhatEachPeerSends) {
 }
 
 /// To the next peer in even rounds, to the one after it in odd ones.
-TEST(Accounts, CountEachEdgeOfAGraphThatChanges) {
+TEST(Ledger, CountEachEdgeOfAGraphThatChanges) {
   const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = 4});
-  Accounts accounts(Link("none", 4, 1), *schedule, 10, kDim, 1, 2);
+  Ledger ledger(Link("none", 4, 1), *schedule, 10, kDim, 1, 2);
   for (std::uint64_t round = 0; round < 5; ++round) {
     const std::vector<std::uint64_t> bytes{100 + round, 200 + round};
     algorithm::Lengths lengths;
     lengths.bytes = bytes;
-    accounts.emitted(std::vector{lengths});
-    accounts.gossip(round, false);
+    ledger.emitted(std::vector{lengths});
+    ledger.gossip(round, false);
   }
   const std::uint64_t header = compress::kHeaderBytes;
-  EXPECT_EQ(accounts.totals(0).bytes_ahead,
+  EXPECT_EQ(ledger.totals(0).bytes_ahead,
             (std::vector<std::uint64_t>{3 * header + 306, 2 * header + 204, 0}));
-  EXPECT_EQ(accounts.totals(1).bytes_ahead,
+  EXPECT_EQ(ledger.totals(1).bytes_ahead,
             (std::vector<std::uint64_t>{3 * header + 606, 2 * header + 404, 0}));
 }
 
-TEST(Accounts, LeaveEdgesOutWhereTheyAreAlikeOrMany) {
+TEST(Ledger, LeaveEdgesOutWhereTheyAreAlikeOrMany) {
   EXPECT_TRUE(Star(0, kPeers)->totals(0).bytes_ahead.empty());
   for (const std::size_t peers : {Traffic::kEdgesToldOf, Traffic::kEdgesToldOf + 1}) {
     const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = peers});
-    const Accounts accounts(Link("none", peers, 1), *schedule, 1, kDim, 0, peers);
-    EXPECT_EQ(accounts.totals(0).bytes_ahead.size(), peers == 64 ? 63u : 0u);
+    const Ledger ledger(Link("none", peers, 1), *schedule, 1, kDim, 0, peers);
+    EXPECT_EQ(ledger.totals(0).bytes_ahead.size(), peers == 64 ? 63u : 0u);
   }
 }
 
-TEST(Accounts, OfSomePeersAreTheirsAmongThoseOfAll) {
+TEST(Ledger, OfSomePeersAreTheirsAmongThoseOfAll) {
   Star all(0, kPeers), some(1, 3);
   for (std::uint64_t round : {0, 1, 2}) {
     all.round(round);
@@ -124,7 +124,7 @@ TEST(Accounts, OfSomePeersAreTheirsAmongThoseOfAll) {
   EXPECT_EQ(some->run_totals().loss_rounds, 3u);
 }
 
-TEST(Accounts, LossesAreAddedUpFromOneEvaluationToTheNext) {
+TEST(Ledger, LossesAreAddedUpFromOneEvaluationToTheNext) {
   Star star(1, 2);
   star.round(0);
   star.round(1);
@@ -139,7 +139,7 @@ TEST(Accounts, LossesAreAddedUpFromOneEvaluationToTheNext) {
   EXPECT_EQ(star->totals(0).loss_sum, 2.0 / 5.0);
 }
 
-TEST(Accounts, NameThePeerByItsNumberInTheRun) {
+TEST(Ledger, NameThePeerByItsNumberInTheRun) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Star of_loss(2, 2), of_step(2, 2), of_model(2, 2);
   of_loss->gradient(7, std::vector{1.0, nan});
@@ -155,7 +155,7 @@ TEST(Accounts, NameThePeerByItsNumberInTheRun) {
             "rate eta");
 }
 
-TEST(Accounts, AddNothingAfterTheFirstFailure) {
+TEST(Ledger, AddNothingAfterTheFirstFailure) {
   Star star(0, kPeers);
   star.round(0);
   const auto before = numbers_of(star->totals(0));
@@ -165,12 +165,12 @@ TEST(Accounts, AddNothingAfterTheFirstFailure) {
   EXPECT_EQ(star->run_totals().loss_rounds, 1u);
 }
 
-TEST(Accounts, HoldClocksInTheirStateOnlyIfLinksAreSimulated) {
+TEST(Ledger, HoldClocksInTheirStateOnlyIfLinksAreSimulated) {
   const auto schedule = graph::make_schedule("star", {.peers = kPeers});
   const auto holds_clocks = [&](const char* link) {
-    Accounts accounts(Link(link, kPeers, 1), *schedule, 4, kDim, 0, kPeers);
+    Ledger ledger(Link(link, kPeers, 1), *schedule, 4, kDim, 0, kPeers);
     backend::StateList list;
-    accounts.state(list);
+    ledger.state(list);
     return std::ranges::find(list.items(), "link_clock", &backend::StateList::Item::name) !=
            list.items().end();
   };

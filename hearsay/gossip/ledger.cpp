@@ -1,4 +1,4 @@
-#include "hearsay/gossip/accounts.h"
+#include "hearsay/gossip/ledger.h"
 
 #include <algorithm>
 #include <cassert>
@@ -11,8 +11,8 @@
 
 namespace hearsay::gossip {
 
-Accounts::Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch,
-                   std::size_t dim, std::size_t first, std::size_t rows)
+Ledger::Ledger(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch,
+               std::size_t dim, std::size_t first, std::size_t rows)
     : link_(std::move(link)),
       schedule_(schedule),
       rounds_per_epoch_(rounds_per_epoch),
@@ -32,7 +32,7 @@ Accounts::Accounts(Link link, graph::Schedule& schedule, std::uint64_t rounds_pe
   assert(!link_.simulated() || rows == schedule.peers());
 }
 
-void Accounts::gradient(std::uint64_t round, std::span<const double> losses) {
+void Ledger::gradient(std::uint64_t round, std::span<const double> losses) {
   if (!failure_.empty()) return;
   losses_.assign(losses.begin(), losses.end());
   for (std::size_t i = 0; i < losses.size(); ++i) {
@@ -47,13 +47,13 @@ void Accounts::gradient(std::uint64_t round, std::span<const double> losses) {
   ++loss_rounds_;
 }
 
-void Accounts::step(std::uint64_t round, std::span<const double> norms) {
+void Ledger::step(std::uint64_t round, std::span<const double> norms) {
   if (!failure_.empty()) return;
   expect_finite(norms, "step", round);
   link_.compute(static_cast<std::uint32_t>(round));
 }
 
-void Accounts::emitted(std::span<const algorithm::Lengths> vectors) {
+void Ledger::emitted(std::span<const algorithm::Lengths> vectors) {
   emitted_ = {std::vector<std::size_t>(rows_, 0), vectors.size(), 0};
   for (const algorithm::Lengths& vector : vectors) {
     for (std::size_t i = 0; i < rows_; ++i) {
@@ -63,7 +63,7 @@ void Accounts::emitted(std::span<const algorithm::Lengths> vectors) {
   }
 }
 
-void Accounts::gossip(std::uint64_t round, bool send_first) {
+void Ledger::gossip(std::uint64_t round, bool send_first) {
   if (!failure_.empty()) return;
   const graph::Weights& weights = schedule_.at(round, round / rounds_per_epoch_);
   // A message is sent whether or not it arrives.
@@ -83,21 +83,21 @@ void Accounts::gossip(std::uint64_t round, bool send_first) {
   link_.gossip(weights, emitted_.bytes, send_first);
 }
 
-void Accounts::global() {
+void Ledger::global() {
   if (!failure_.empty()) return;
   const std::size_t bytes = 4 * dim_;
   global_bytes_ += 2 * (schedule_.peers() - 1) * bytes;
   link_.global(bytes);
 }
 
-void Accounts::models(std::uint64_t rounds, std::span<const double> norms) {
+void Ledger::models(std::uint64_t rounds, std::span<const double> norms) {
   if (failure_.empty()) expect_finite(norms, "model", rounds);
 }
 
-void Accounts::drift(double mass_drift) { mass_drift_ = std::max(mass_drift_, mass_drift); }
+void Ledger::drift(double mass_drift) { mass_drift_ = std::max(mass_drift_, mass_drift); }
 
-void Accounts::expect_finite(std::span<const double> norms, std::string_view what,
-                             std::uint64_t round) {
+void Ledger::expect_finite(std::span<const double> norms, std::string_view what,
+                           std::uint64_t round) {
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (std::isfinite(norms[i])) continue;
     failure_ = fmt::format(
@@ -108,11 +108,11 @@ void Accounts::expect_finite(std::span<const double> norms, std::string_view wha
   }
 }
 
-void Accounts::check() const {
+void Ledger::check() const {
   if (!failure_.empty()) throw RunFailed(failure_);
 }
 
-PeerTotals Accounts::totals(std::size_t row) const {
+PeerTotals Ledger::totals(std::size_t row) const {
   PeerTotals totals{.loss_sum = loss_sums_[row],
                     .traffic = {.messages = messages_[row],
                                 .edge_rounds = edge_rounds_[row],
@@ -122,7 +122,7 @@ PeerTotals Accounts::totals(std::size_t row) const {
   return totals;
 }
 
-RunTotals Accounts::run_totals() const {
+RunTotals Ledger::run_totals() const {
   RunTotals run{.dim = dim_,
                 .loss_rounds = loss_rounds_,
                 .last_train_loss = train_loss_,
@@ -132,13 +132,13 @@ RunTotals Accounts::run_totals() const {
   return run;
 }
 
-void Accounts::evaluated(double train_loss) {
+void Ledger::evaluated(double train_loss) {
   train_loss_ = train_loss;
   loss_sums_.assign(rows_, 0.0);
   loss_rounds_ = 0;
 }
 
-void Accounts::state(backend::StateList& list) {
+void Ledger::state(backend::StateList& list) {
   list.per_peer("loss_sums", loss_sums_);
   list.scalar("loss_rounds", loss_rounds_);
   list.scalar("train_loss", train_loss_);

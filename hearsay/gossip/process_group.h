@@ -12,22 +12,24 @@ namespace hearsay::gossip {
 
 /// The processes that run something together, as one of them sees them: a simulation's is one.
 ///
-/// One crew lasts as long as its transport, whatever runs follow each other on it. All processes
-/// call the same members in the same order.
-class Crew {
+/// One process group lasts as long as its transport, whatever runs follow each other on it. All
+/// processes call the same members in the same order.
+class ProcessGroup {
  public:
-  /// The transport must outlive the crew. `idle` is called ten times a second while this process
-  /// waits for another one.
-  explicit Crew(transport::Transport& transport, transport::Idle idle = {});
+  /// The transport must outlive the process group. `idle` is called ten times a second while this
+  /// process waits for another one.
+  explicit ProcessGroup(transport::Transport& transport, transport::Idle idle = {});
 
-  std::size_t process() const { return group_.seat().process; }
-  std::size_t processes() const { return group_.seat().processes; }
-  double cores() const { return group_.seat().cores; }  ///< this process's share of its host's
+  std::size_t rank() const { return collectives_.seat().process; }
+  std::size_t processes() const { return collectives_.seat().processes; }
+  double cores() const {
+    return collectives_.seat().cores;
+  }  ///< this process's share of its host's
   bool alone() const { return processes() == 1; }
-  bool leads() const { return process() == 0; }  ///< writes the run's files, and speaks
+  bool leads() const { return rank() == 0; }  ///< writes the run's files, and speaks
 
   transport::Transport& transport() { return transport_; }
-  transport::Group& group() { return group_; }
+  transport::Group& collectives() { return collectives_; }
   const transport::Idle& idle() const { return idle_; }
 
   /// The label of the next gossip: rounds of a transport do not begin again with the next run.
@@ -53,27 +55,28 @@ class Crew {
  private:
   transport::Transport& transport_;
   transport::Idle idle_;
-  transport::Group group_;
+  transport::Group collectives_;
   std::uint32_t gossips_ = 0;
   bool failed_together_ = false;
 };
 
-/// The crew of a run whose peers are all in this process.
-class LoneCrew {
+/// The process group of a run whose peers are all in this process.
+class SingleProcess {
  public:
-  operator Crew&() { return crew_; }
+  operator ProcessGroup&() { return group_; }
 
  private:
   transport::Alone nobody_;
-  Crew crew_{nobody_};
+  ProcessGroup group_{nobody_};
 };
 
 /// Averages over the peers of all processes. In peer order, with the bits of one process; where
 /// the transport has a fast sum (mpi:allreduce=fast) in an order of its own.
-class CrewCollective final : public algorithm::Collective {
+class GroupCollective final : public algorithm::Collective {
  public:
-  CrewCollective(Crew& crew, const transport::Placement& placement, backend::Kernels& kernels)
-      : crew_(crew), placement_(placement), kernels_(kernels) {}
+  GroupCollective(ProcessGroup& group, const transport::Placement& placement,
+                  backend::Kernels& kernels)
+      : group_(group), placement_(placement), kernels_(kernels) {}
 
   void mean(backend::Block rows) override;
   double mean(std::span<const double> values) override;
@@ -81,7 +84,7 @@ class CrewCollective final : public algorithm::Collective {
   double seconds_waited() const { return waited_; }  ///< in both, in all
 
  private:
-  Crew& crew_;
+  ProcessGroup& group_;
   const transport::Placement& placement_;
   backend::Kernels& kernels_;
   std::vector<float> mean_;

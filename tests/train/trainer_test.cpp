@@ -1,4 +1,4 @@
-#include "hearsay/train/simulation.h"
+#include "hearsay/train/trainer.h"
 
 #include <gtest/gtest.h>
 
@@ -14,25 +14,25 @@ namespace {
 constexpr std::uint64_t kDim = 10;
 constexpr std::uint64_t kFull = compress::kHeaderBytes + 4 * kDim;  // a whole model on the wire
 
-void run_all(Simulation& simulation) {
-  while (simulation.round() < simulation.total_rounds()) simulation.run_round(true);
+void run_all(Trainer& trainer) {
+  while (trainer.round() < trainer.total_rounds()) trainer.run_round(true);
 }
 
 class SimulationOf : public support::EveryAlgorithm {};
 
 TEST_P(SimulationOf, GivesTheSameModelsForAnyNumberOfThreads) {
-  Simulation one(settings("1")), two(settings("2"));
+  Trainer one(settings("1")), two(settings("2"));
   run_all(one);
   run_all(two);
   for (std::size_t i = 0; i < one.peers(); ++i) EXPECT_EQ(one.model(i), two.model(i)) << i;
-  EXPECT_NE(one.model(0), Simulation(settings()).model(0)) << "it moved at all";
+  EXPECT_NE(one.model(0), Trainer(settings()).model(0)) << "it moved at all";
 }
 
 TEST_P(SimulationOf, ConservesMassAndPushSumWeights) {
-  Simulation simulation(settings());
-  run_all(simulation);
-  EXPECT_LT(simulation.evaluate().mass_drift, 1e-6);
-  const auto u = simulation.algorithm().push_sum();
+  Trainer trainer(settings());
+  run_all(trainer);
+  EXPECT_LT(trainer.evaluate().mass_drift, 1e-6);
+  const auto u = trainer.algorithm().push_sum();
   if (!u.empty()) {
     EXPECT_NEAR(std::accumulate(u.begin(), u.end(), 0.0), 5, 1e-12);
   }
@@ -41,11 +41,11 @@ TEST_P(SimulationOf, ConservesMassAndPushSumWeights) {
 INSTANTIATE_TEST_SUITE_P(Registry, SimulationOf, ::testing::ValuesIn(algorithm::registry()),
                          support::name_of);
 
-TEST(Simulation, GivesTheSameModelsForAnyNumberOfThreadsOnADataset) {
+TEST(Trainer, GivesTheSameModelsForAnyNumberOfThreadsOnADataset) {
   const auto settings = [](const char* threads) {
     return support::config_of({{"rounds", "20"}, {"threads", threads}});
   };
-  Simulation one(settings("1")), two(settings("2"));
+  Trainer one(settings("1")), two(settings("2"));
   run_all(one);
   run_all(two);
   for (std::size_t i = 0; i < one.peers(); ++i) EXPECT_EQ(one.model(i), two.model(i)) << i;
@@ -54,9 +54,9 @@ TEST(Simulation, GivesTheSameModelsForAnyNumberOfThreadsOnADataset) {
 /// A run of `rounds` on five quadratics of ten unknowns, to its end.
 Metrics finished(std::vector<std::pair<std::string, std::string>> settings) {
   settings.insert(settings.end(), {{"data", "least-squares"}, {"peers", "5"}, {"threads", "1"}});
-  Simulation simulation(support::config_of(settings));
-  run_all(simulation);
-  return simulation.evaluate();
+  Trainer trainer(support::config_of(settings));
+  run_all(trainer);
+  return trainer.evaluate();
 }
 
 TEST(Traffic, OfIdentityIsAHeaderAndFourBytesAFloat) {
@@ -100,17 +100,17 @@ TEST(Traffic, OfScspHoldsTheFullRoundsAtTheEnd) {
   EXPECT_EQ(full.paper_bytes, 5u * 7 * (6 * 2 + 3) + 5u * 3 * 4 * (kDim + 1));
 }
 
-TEST(Simulation, LosingMessagesLosesNoMass) {
-  Simulation simulation(support::config_of({{"algorithm", "sgp"},
-                                            {"data", "least-squares"},
-                                            {"peers", "5"},
-                                            {"rounds", "200"},
-                                            {"link", "loss=0.2"},
-                                            {"threads", "1"}}));
-  run_all(simulation);
-  const auto u = simulation.algorithm().push_sum();
+TEST(Trainer, LosingMessagesLosesNoMass) {
+  Trainer trainer(support::config_of({{"algorithm", "sgp"},
+                                      {"data", "least-squares"},
+                                      {"peers", "5"},
+                                      {"rounds", "200"},
+                                      {"link", "loss=0.2"},
+                                      {"threads", "1"}}));
+  run_all(trainer);
+  const auto u = trainer.algorithm().push_sum();
   EXPECT_NEAR(std::accumulate(u.begin(), u.end(), 0.0), 5, 1e-12);
-  const Metrics m = simulation.evaluate();
+  const Metrics m = trainer.evaluate();
   EXPECT_LT(m.mass_drift, 1e-6);
   EXPECT_GT(m.mass_drift, 0) << "nothing was measured";
   // On a directed ring only lost messages can move a push-sum weight away from 1.
@@ -119,13 +119,13 @@ TEST(Simulation, LosingMessagesLosesNoMass) {
   EXPECT_EQ(m.traffic.messages, 5u * 200) << "a lost message was sent all the same";
 }
 
-TEST(Simulation, WithoutPushSumItsWeightsAreReportedAsOne) {
+TEST(Trainer, WithoutPushSumItsWeightsAreReportedAsOne) {
   const Metrics m = finished({{"algorithm", "dsgd"}, {"rounds", "3"}});
   EXPECT_EQ(m.push_sum_min, 1);
   EXPECT_EQ(m.push_sum_max, 1);
 }
 
-TEST(Simulation, ReportsSimulatedSecondsOnlyWithALink) {
+TEST(Trainer, ReportsSimulatedSecondsOnlyWithALink) {
   EXPECT_FALSE(finished({{"algorithm", "dsgd"}, {"rounds", "3"}}).simulated_seconds);
   // Three rounds of 1 s gradient, 2 messages of 64 bytes at 64 bytes/s, 0.5 s latency.
   const Metrics m = finished(
@@ -133,25 +133,25 @@ TEST(Simulation, ReportsSimulatedSecondsOnlyWithALink) {
   EXPECT_DOUBLE_EQ(m.simulated_seconds.value(), 3 * (1 + 2 + 0.5));
 }
 
-TEST(Simulation, NamesPeerAndRoundOfALossThatIsNotFinite) {
-  Simulation simulation(support::config_of({{"algorithm", "dsgd"},
-                                            {"data", "least-squares"},
-                                            {"lr", "1e6"},
-                                            {"rounds", "100"},
-                                            {"threads", "1"}}));
+TEST(Trainer, NamesPeerAndRoundOfALossThatIsNotFinite) {
+  Trainer trainer(support::config_of({{"algorithm", "dsgd"},
+                                      {"data", "least-squares"},
+                                      {"lr", "1e6"},
+                                      {"rounds", "100"},
+                                      {"threads", "1"}}));
   try {
-    run_all(simulation);
+    run_all(trainer);
     FAIL() << "it converged";
   } catch (const RunFailed& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find(" of peer 0 is "), std::string::npos) << text;
-    EXPECT_NE(text.find("round " + std::to_string(simulation.round())), std::string::npos) << text;
+    EXPECT_NE(text.find("round " + std::to_string(trainer.round())), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with("; lower --lr or the averaging rate eta")) << text;
   }
 }
 
-TEST(Simulation, RefusesMoreRoundsThanItCanNumber) {
-  EXPECT_THROW(Simulation(support::config_of({{"epochs", "4294967295"}})), InvalidArgument);
+TEST(Trainer, RefusesMoreRoundsThanItCanNumber) {
+  EXPECT_THROW(Trainer(support::config_of({{"epochs", "4294967295"}})), InvalidArgument);
 }
 
 }  // namespace

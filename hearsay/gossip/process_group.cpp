@@ -1,4 +1,4 @@
-#include "hearsay/gossip/crew.h"
+#include "hearsay/gossip/process_group.h"
 
 #include <algorithm>
 #include <exception>
@@ -42,10 +42,10 @@ Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
 }  // namespace
 
-Crew::Crew(transport::Transport& transport, transport::Idle idle)
-    : transport_(transport), idle_(std::move(idle)), group_(transport, idle_) {}
+ProcessGroup::ProcessGroup(transport::Transport& transport, transport::Idle idle)
+    : transport_(transport), idle_(std::move(idle)), collectives_(transport, idle_) {}
 
-void Crew::agree(const std::function<void()>& body) {
+void ProcessGroup::agree(const std::function<void()>& body) {
   if (alone()) return body();
   failed_together_ = false;
   Bytes message(1, static_cast<std::uint8_t>(Kind::kNothing));
@@ -55,7 +55,7 @@ void Crew::agree(const std::function<void()>& body) {
     message = bytes_of(error.what());
     message.insert(message.begin(), static_cast<std::uint8_t>(kind_of(error)));
   }
-  const std::vector<Bytes> all = group_.all_gather(message);
+  const std::vector<Bytes> all = collectives_.all_gather(message);
   for (std::size_t p = 0; p < all.size(); ++p) {
     const auto kind = static_cast<Kind>(all[p].front());
     if (kind == Kind::kNothing) continue;
@@ -65,17 +65,17 @@ void Crew::agree(const std::function<void()>& body) {
   }
 }
 
-Bytes Crew::ask_process_0(const std::function<Bytes()>& body) {
+Bytes ProcessGroup::ask_process_0(const std::function<Bytes()>& body) {
   Bytes given;
   agree([&] {
     if (leads()) given = body();
   });
-  return group_.broadcast(given);
+  return collectives_.broadcast(given);
 }
 
-void Crew::agree_on(std::string_view what, std::string_view text) {
+void ProcessGroup::agree_on(std::string_view what, std::string_view text) {
   failed_together_ = false;
-  const std::vector<Bytes> all = group_.all_gather(bytes_of(text));
+  const std::vector<Bytes> all = collectives_.all_gather(bytes_of(text));
   const auto other = std::ranges::find_if(all, [&](const Bytes& one) { return one != all[0]; });
   if (other == all.end()) return;
   failed_together_ = true;
@@ -85,13 +85,13 @@ void Crew::agree_on(std::string_view what, std::string_view text) {
                   other - all.begin(), what));
 }
 
-bool Crew::any(bool mine) {
-  const std::vector<Bytes> all = group_.all_gather(Bytes{std::uint8_t{mine}});
+bool ProcessGroup::any(bool mine) {
+  const std::vector<Bytes> all = collectives_.all_gather(Bytes{std::uint8_t{mine}});
   return std::ranges::any_of(all, [](const Bytes& one) { return one.front() != 0; });
 }
 
-void CrewCollective::mean(backend::Block rows) {
-  if (crew_.alone()) return kernels_.mean_rows(rows);
+void GroupCollective::mean(backend::Block rows) {
+  if (group_.alone()) return kernels_.mean_rows(rows);
   const Stopwatch stopwatch(waited_);
   const HostRows own(kernels_, rows);
   mean_.resize(rows.dim);
@@ -101,18 +101,18 @@ void CrewCollective::mean(backend::Block rows) {
       for (std::size_t i = 0; i < rows.rows; ++i) sum += static_cast<double>(own.row(i)[k]);
       mean_[k] = static_cast<float>(sum / static_cast<double>(placement_.peers));
     }
-    is_fast_ = crew_.transport().fast_sum(mean_);
+    is_fast_ = group_.transport().fast_sum(mean_);
   }
-  if (!is_fast_) crew_.group().mean(placement_, own.floats(), mean_);
+  if (!is_fast_) group_.collectives().mean(placement_, own.floats(), mean_);
   for (std::size_t i = 0; i < rows.rows; ++i) kernels_.upload(mean_, rows, i);
 }
 
-double CrewCollective::mean(std::span<const double> values) {
+double GroupCollective::mean(std::span<const double> values) {
   const Stopwatch stopwatch(waited_);
   Bytes mine;
   append(mine, values);
   double sum = 0;
-  for (const Bytes& one : crew_.group().all_gather(mine)) {
+  for (const Bytes& one : group_.collectives().all_gather(mine)) {
     ByteReader reader(one, "values of peers");
     while (reader.left() > 0) sum += reader.read<double>();
   }
