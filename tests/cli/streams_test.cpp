@@ -86,7 +86,7 @@ TEST_F(Streams, LinksAndPipesAndDevicesAreWrittenThrough) {
 
   ASSERT_EQ(::mkfifo((scratch_ / "pipe").c_str(), 0600), 0);
   const Result piped = hearsay({"graph", "ring", "-n", "4", "--svg", "pipe"}, scratch_.path(),
-                               {"sh", "-c", "cat pipe >drawn & \"$@\"; wait", "sh"});
+                               {"sh", "-c", "timeout 20 cat pipe >drawn & \"$@\"; wait", "sh"});
   EXPECT_EQ(piped.status, 0) << piped.err;
   EXPECT_TRUE(fs::is_fifo(scratch_ / "pipe"));
   EXPECT_NE(support::read_text(scratch_ / "drawn").find("<svg"), std::string::npos);
