@@ -48,10 +48,12 @@ class Writer {
 struct Save {
   Writer& out;
   backend::Kernels& kernels;
+  std::vector<float>& row;  ///< room for one of a device's
 
   void operator()(const backend::Array* rows) const {
     const backend::ConstBlock block = *rows;
-    std::vector<float> row(block.dim);
+    if (kernels.on_host()) return out.bytes(block.data, block.size() * sizeof(float));
+    row.resize(block.dim);
     for (std::size_t i = 0; i < block.rows; ++i) {
       kernels.download(block, i, row);
       out.bytes(row.data(), row.size() * sizeof(float));
@@ -114,7 +116,8 @@ struct Restore {
 
 Digest write_part(const fs::path& path, const StateList& list, backend::Kernels& kernels) {
   Writer out(path);
-  for (const StateList::Item& item : list.items()) std::visit(Save{out, kernels}, item.place);
+  std::vector<float> row;
+  for (const StateList::Item& item : list.items()) std::visit(Save{out, kernels, row}, item.place);
   return out.commit();
 }
 

@@ -11,20 +11,19 @@ constexpr CheckpointPace::Clock::time_point at(int ms) {
   return CheckpointPace::Clock::time_point(milliseconds(ms));
 }
 
-TEST(CheckpointPace, SavesAtOnceAndAsOftenAsAskedIfThatIsQuick) {
-  CheckpointPace pace;
-  EXPECT_TRUE(pace.due(at(0)));
-  pace.saved(at(0), at(99));
-  EXPECT_TRUE(pace.due(at(99)));
+TEST(CheckpointPace, LeavesASecondForShortRuns) {
+  const CheckpointPace pace(at(50));
+  EXPECT_FALSE(pace.due(at(1049)));
+  EXPECT_TRUE(pace.due(at(1050)));
 }
 
 TEST(CheckpointPace, LeavesTenTimesAsLongForTheRun) {
-  CheckpointPace pace;
-  pace.saved(at(0), at(500));
-  EXPECT_FALSE(pace.due(at(5499)));
-  EXPECT_TRUE(pace.due(at(5500)));
-  pace.saved(at(5500), at(5550));
-  EXPECT_TRUE(pace.due(at(5551))) << "the disk is quick again";
+  CheckpointPace pace(at(0));
+  pace.saved(at(1000), at(1500));
+  EXPECT_FALSE(pace.due(at(6499)));
+  EXPECT_TRUE(pace.due(at(6500)));
+  pace.saved(at(6500), at(6510));
+  EXPECT_TRUE(pace.due(at(6610))) << "the disk is quick again";
 }
 
 }  // namespace
