@@ -5,9 +5,11 @@
 #   asan   address + undefined behaviour
 #   tsan   threads; without the tests labelled `slow`
 #   fuzz   every decoder's fuzz target
+#   tidy   clang-tidy on the sources that differ from the branch main, or from the commit before
 #
-# Without arguments: dev asan tsan. Every preset is tried, whatever became of the one before; exit
-# status 1 if any failed. A second call installs nothing and rebuilds nothing.
+# Without arguments: dev asan tsan. Formatting is checked first. Every preset is tried, whatever
+# became of the one before; exit status 1 if any failed. At the end: the time of each, and its ten
+# slowest test programs. A second call installs nothing and rebuilds nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cmake/setup.sh"
 
@@ -19,7 +21,8 @@ for preset in "${presets[@]}"; do
   case $preset in
     dev | asan | tsan) ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
-    *) echo "$name: no tests are named '$preset'; there are dev, asan, tsan, fuzz" >&2; exit 2 ;;
+    tidy) packages+=("${tidy_packages[@]}") ;;
+    *) echo "$name: no tests are named '$preset'; there are dev, asan, tsan, fuzz, tidy" >&2; exit 2 ;;
   esac
 done
 command -v npm >/dev/null || packages+=(nodejs npm)
@@ -39,19 +42,60 @@ install_playwright() {
   cp "$root/tests/browser/package-lock.json" "$to/installed.json"
 }
 
-# test_preset PRESET: ctest without a line a passed test; failures in full, and the closing lines.
+# check_format: clang-format has nothing to change.
+check_format() {
+  cd "$root" && command -v clang-format >/dev/null || return 1
+  git ls-files '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror 2>&1 |
+    sed -n 's/^\([^:]*\):[0-9:]* error: .*/\1/p' | sort | uniq -c >"$1"
+  [[ ! -s $1 ]]
+}
+
+# tidy: clang-tidy on what has changed, with the compile commands of dev.
+tidy() {
+  cd "$root" || return 1
+  local base=main changed
+  [[ $(git rev-parse HEAD) != $(git rev-parse main 2>/dev/null) ]] || base=HEAD~1
+  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cpp' | grep -v '^tests/layers/' || true)
+  [[ -n $changed ]] || { say "tidy: no source has changed since $base"; return 0; }
+  build_preset dev && xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet <<<"$changed"
+}
+
+# slowest PRESET: its ten slowest test programs, by the sum of their tests' seconds.
+slowest() {
+  sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([A-Za-z0-9_]+).* ([0-9.]+) sec.*/\1 \2/p' \
+    "$root/build/$1/ctest.log" |
+    awk '{sum[$1] += $2} END {for (program in sum) printf "%8.1f s  %s\n", sum[program], program}' | sort -rn | head
+}
+
+# test_preset PRESET: ctest without a line per passed test; failures in full, and the closing lines.
 test_preset() {
   local runner=()
   # The thread sanitizer cannot start where the kernel spreads addresses wider than it expects.
   if [[ $1 == tsan ]] && setarch -R true 2>/dev/null; then runner=(setarch -R); fi
   (cd "$root" && "${runner[@]}" ctest --preset "$1" -j "$(nproc)") |
+    tee "$root/build/$1/ctest.log" |
     sed -u -E '/^ *(Start +[0-9]+: |[0-9]+\/[0-9]+ Test +#[0-9]+: .* Passed )/d'
 }
 
 summary=()
 status=0
+unformatted=$(mktemp)
+if ! check_format "$unformatted"; then
+  say "clang-format -i would change these files (lines, file):"
+  cat "$unformatted"
+  summary+=("format: FAILED")
+  status=1
+fi
+rm -f "$unformatted"
 for preset in "${presets[@]}"; do
   options=()
+  if [[ $preset == tidy ]]; then
+    SECONDS=0
+    verdict=passed
+    (tidy) || { verdict=FAILED; status=1; }
+    summary+=("tidy: $verdict ($SECONDS s)")
+    continue
+  fi
   if [[ $preset == dev ]]; then
     install_playwright
     options=(-DHEARSAY_BROWSER=ON)
@@ -71,5 +115,10 @@ for preset in "${presets[@]}"; do
 done
 
 echo
+for preset in "${presets[@]}"; do
+  [[ -s $root/build/$preset/ctest.log ]] || continue
+  say "$preset: the slowest test programs"
+  slowest "$preset"
+done
 for line in "${summary[@]}"; do say "$line"; done
 exit "$status"

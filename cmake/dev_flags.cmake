@@ -1,5 +1,9 @@
 # hearsay_dev_flags: for all our code.
+option(HEARSAY_WERROR "Warnings of our own code are errors" OFF)
 add_library(hearsay_dev_flags INTERFACE)
+if(HEARSAY_WERROR)
+  target_compile_options(hearsay_dev_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
 target_compile_options(hearsay_dev_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -9,7 +9,8 @@ build_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libcli11-dev libtoml
                 libdnnl-dev ocl-icd-opencl-dev libeigen3-dev libspectra-dev nlohmann-json3-dev libssl-dev
                 zlib1g-dev libjpeg-dev libpng-dev libopenmpi-dev openmpi-bin libjs-chart.js libcpp-httplib-dev)
 test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev python3-numpy python3-torch
-               chromium-headless-shell)
+               chromium-headless-shell clang-format)
+tidy_packages=(clang-tidy)
 fuzz_packages=(clang libclang-rt-14-dev)
 
 # A compiler cache, where there is one. CMake reads this when a build folder is first made.

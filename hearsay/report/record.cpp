@@ -91,6 +91,10 @@ std::vector<double> numbers_of(const Json& list) {
 
 }  // namespace
 
+struct Record::Summary {
+  nlohmann::json json;
+};
+
 Record::Record(const fs::path& directory) : name_(directory.string()) {
   const fs::path config = directory / "config.toml", metrics = directory / "metrics.jsonl",
                  summary = directory / "summary.json";
@@ -105,10 +109,10 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
                           ? fmt::format("[report] {} is empty", metrics.string())
                           : columns_.problems().front());
   }
-  summary_.push_back(finished_ ? run::read_json_file(summary, "report")
-                               : last_line(columns_, metrics));
-  const auto described = summary_.front().find("metrics");
-  metrics_ = train::MetricList(described == summary_.front().end() ? "" : described->dump());
+  summary_ = std::make_unique<const Summary>(
+      Summary{finished_ ? run::read_json_file(summary, "report") : last_line(columns_, metrics)});
+  const auto described = summary_->json.find("metrics");
+  metrics_ = train::MetricList(described == summary_->json.end() ? "" : described->dump());
 }
 
 Record::~Record() = default;
@@ -134,28 +138,28 @@ std::vector<double> Record::bytes() const {
   return sum;
 }
 
-std::string Record::summary_json() const { return summary_.front().dump(); }
+std::string Record::summary_json() const { return summary_->json.dump(); }
 
 std::optional<double> Record::figure(std::string_view key) const {
-  const auto found = summary_.front().find(key);
-  if (found == summary_.front().end() || !found->is_number()) return {};
+  const auto found = summary_->json.find(key);
+  if (found == summary_->json.end() || !found->is_number()) return {};
   return found->get<double>();
 }
 
 std::string Record::text(std::string_view key) const {
-  const auto found = summary_.front().find(key);
-  return found == summary_.front().end() || !found->is_string() ? "" : found->get<std::string>();
+  const auto found = summary_->json.find(key);
+  return found == summary_->json.end() || !found->is_string() ? "" : found->get<std::string>();
 }
 
 std::vector<double> Record::numbers(std::string_view key) const {
-  const auto found = summary_.front().find(key);
-  return found == summary_.front().end() ? std::vector<double>{} : numbers_of(*found);
+  const auto found = summary_->json.find(key);
+  return found == summary_->json.end() ? std::vector<double>{} : numbers_of(*found);
 }
 
 std::vector<std::vector<double>> Record::table(std::string_view key) const {
   std::vector<std::vector<double>> rows;
-  const auto found = summary_.front().find(key);
-  if (found == summary_.front().end() || !found->is_array()) return {};
+  const auto found = summary_->json.find(key);
+  if (found == summary_->json.end() || !found->is_array()) return {};
   for (const Json& row : *found) {
     rows.push_back(numbers_of(row));
     if (rows.back().size() != row.size() || rows.back().size() != rows.front().size()) return {};
@@ -165,8 +169,8 @@ std::vector<std::vector<double>> Record::table(std::string_view key) const {
 
 std::vector<std::string> Record::class_names() const {
   std::vector<std::string> names;
-  const auto found = summary_.front().find("class_names");
-  if (found == summary_.front().end() || !found->is_array()) return {};
+  const auto found = summary_->json.find("class_names");
+  if (found == summary_->json.end() || !found->is_array()) return {};
   for (const Json& name : *found) {
     if (!name.is_string()) return {};
     names.push_back(name.get<std::string>());

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "hearsay/report/columns.h"
 #include "hearsay/train/config.h"
@@ -60,7 +60,8 @@ class Record {
   train::Config config_;
   bool finished_ = false;
   Columns columns_;
-  std::vector<nlohmann::json> summary_;  ///< one
+  struct Summary;  ///< JSON, which users of this header need not have
+  std::unique_ptr<const Summary> summary_;
   train::MetricList metrics_;
 };
 
