@@ -160,7 +160,7 @@ train() {
       "$program" train "$2/$3.toml" --quiet --out "$to" >"$log" 2>&1 &
       local child=$!
       # Interrupted after the second checkpoint, or as soon as we see that it was quicker than that.
-      while kill -0 $child 2>/dev/null && (($(wc -l <"$to/metrics.jsonl" 2>/dev/null || echo 0) < 3)); do sleep 0.01; done
+      while kill -0 $child 2>/dev/null && (($(cat "$to/metrics.jsonl" 2>/dev/null | wc -l) < 3)); do sleep 0.01; done
       kill -INT $child 2>/dev/null || true
       wait $child || true
       [[ -e $to/summary.json ]] || "$program" train --resume "$to" --quiet >>"$log" 2>&1
