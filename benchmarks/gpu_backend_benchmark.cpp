@@ -101,7 +101,7 @@ void measure(benchmark::State& state, const Setting& setting, const Call& call) 
     for (int replay = 0; replay < kReplays; ++replay) {
       for (int k = 0; k < kCallsInGraph; ++k) {
         call(world);
-        tape.drain();  // or formulas that follow one another would be one launch
+        tape.settle();  // or formulas that follow one another would be one launch
       }
       // All is recorded: between the events are the copy of the page and the graph.
       backend::cuda::check(cudaEventRecord(begin, tape.stream()), "recording an event");
