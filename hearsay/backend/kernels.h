@@ -20,7 +20,7 @@ namespace hearsay::backend {
 class MassMeter;
 
 /// m rows of d elements, one row per peer, contiguous, on the device of the Kernels that allocated
-/// them. Only kernels touch the elements (on the CPU, tests and closed-form objectives may too).
+/// them. Only kernels access the elements (on the CPU, tests and closed-form objectives may too).
 template <class Element>
 struct BasicBlock {
   Element* data = nullptr;
@@ -34,9 +34,9 @@ struct BasicBlock {
 using Block = BasicBlock<float>;
 using ConstBlock = BasicBlock<const float>;
 
-/// Owned device memory for a block of elements of one type. Moves, does not copy.
+/// Owned device memory for a block of elements of one type. Movable, not copyable.
 ///
-/// Models, gradients and algorithm state are f32: such an array is a Block wherever one is wanted.
+/// Models, gradients and algorithm state are f32: such an array converts to a Block.
 class Array {
  public:
   using Memory = std::unique_ptr<void, std::function<void(void*)>>;
@@ -48,7 +48,7 @@ class Array {
   ElementType type() const { return type_; }
   bool empty() const { return memory_ == nullptr; }
 
-  /// The array as what it is: T must be its type.
+  /// The array as a block of T, which must be its type.
   template <class T>
   BasicBlock<T> as() const {
     assert(type_ == kElementTypeOf<T>);
@@ -66,16 +66,16 @@ class Array {
   ElementType type_ = ElementType::kF32;
 };
 
-/// A vector of d floats as a receiver sees it: all of them, or the non-zero ones.
+/// A vector of d floats as a receiver sees it: dense, or its non-zeros.
 struct VectorView {
   const float* dense = nullptr;            ///< d floats, or null: then sparse
   std::span<const std::uint32_t> index{};  ///< ascending
-  std::span<const float> value{};          ///< value[k] stands at index[k]
+  std::span<const float> value{};          ///< value[k] is the entry at index[k]
 };
 
-/// Who adds what, for the m receivers of a bank: for row i the edges begin[i] .. begin[i+1]-1, each
-/// with the index of its source vector (ascending by sender) and its weight a; `debit[i]` is the
-/// sum of the weights of row i's own delivered out-edges.
+/// The mixing weights of the m receivers of a bank, in CSR form: row i has the edges begin[i] ..
+/// begin[i+1]-1, each with the index of its source vector (ascending by sender) and its weight a;
+/// `debit[i]` is the sum of the weights of row i's own delivered out-edges.
 struct Mixing {
   std::span<const std::uint32_t> begin;  // m + 1
   std::span<const std::uint32_t> source;
@@ -85,15 +85,14 @@ struct Mixing {
 
 /// The hot loops over the flat arrays of a bank of peers, each call for all m rows.
 ///
-/// One implementation a device. All have the same results up to rounding, and each is
-/// deterministic: sums run in an order of the device's own, whatever the number of threads.
-/// Blocks of one call have the same shape unless said otherwise, and do not overlap unless said
-/// otherwise.
+/// One implementation per device. All give the same results up to rounding, and each is
+/// deterministic: the order of summation depends on the device, not on the number of threads.
+/// Blocks of one call have the same shape and do not overlap, unless stated otherwise.
 ///
-/// Calls happen one after another, but a device may lag behind its host: what a call is handed by
-/// value or by span of host memory is read before it returns, and what it computes for the host
-/// goes to room from `results`, where it stands after `synchronize`. So a round needs no answer
-/// before the next begins. `download`, `sum_rows` and `magnitude` wait for theirs.
+/// Calls execute in order, but asynchronously to the host: arguments passed by value or by span of
+/// host memory are read before a call returns, and what it computes for the host goes to a buffer
+/// from `results`, where it is valid after `synchronize`. So the next round can begin before the
+/// results of the last are known. `download`, `sum_rows` and `magnitude` block until theirs are.
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -102,7 +101,7 @@ class Kernels {
   virtual std::string device() const = 0;
   virtual std::string isa() const = 0;
 
-  /// Whether the host may touch the floats of blocks.
+  /// Whether the host may access the elements of blocks.
   virtual bool on_host() const { return true; }
 
   /// An array of zeros.
@@ -114,32 +113,32 @@ class Kernels {
   /// page-locked where the device is a GPU. Allocating it is slow, so allocate once and reuse it.
   virtual Array allocate_host(std::size_t floats) { return allocate(1, floats); }
 
-  /// Room for `count` figures, doubles or 64-bit counts, that later calls compute for the host.
-  /// They stand there after the next `synchronize`, until the first call of `results` after that.
-  /// The room is memory of the host, which may also write there itself.
+  /// A result buffer for `count` doubles or 64-bit counts that later calls compute for the host.
+  /// Results are valid after the next `synchronize`, until the first call of `results` after that.
+  /// The buffer is host memory, which the host may also write to.
   template <class Figure>
   std::span<Figure> results(std::size_t count) {
     static_assert(sizeof(Figure) == kFigureBytes);
     return {static_cast<Figure*>(figures(count)), count};
   }
 
-  /// Let the device begin with what was asked for since the last time. On a GPU this is one
-  /// launch of a captured graph if the same calls were made before, whatever numbers they carried.
+  /// Start executing the calls made since the last submission. On a GPU this is one launch of a
+  /// captured graph if the same calls were made before, even with other scalars.
   virtual void submit() {}
 
-  /// What is asked from now on belongs to that lane: it begins after all that was asked of lane 0
-  /// before, and may overlap with what other lanes do, so calls on different side lanes must not
-  /// touch the same blocks. `use_lane(0)` begins after all of them, as does what follows `submit`
-  /// or `synchronize`. A device that does one thing at a time ignores it.
+  /// Issue the following calls to that lane (a stream): they start after all earlier calls on lane
+  /// 0 and may overlap with other lanes, so calls on different side lanes must not access the same
+  /// blocks. `use_lane(0)` joins all lanes, as do `submit` and `synchronize`. Ignored by devices
+  /// without concurrent streams.
   virtual void use_lane(std::size_t /*lane*/) {}
 
-  /// `submit`, and wait until all of it has happened. Throws RunFailed if the device failed.
+  /// `submit`, and wait until all calls have completed. Throws RunFailed if the device failed.
   virtual void synchronize() = 0;
 
-  /// How many rounds the host may be ahead before it should `synchronize`: 1 where it never is.
+  /// How many rounds the host may run ahead before it should `synchronize`: 1 if it never does.
   virtual std::size_t lag() const { return 1; }
 
-  /// Copies between a row, or its beginning, and host memory; of models, or of indices.
+  /// Copies between a row, or its beginning, and host memory; of floats or of indices.
   void download(ConstBlock from, std::size_t row, std::span<float> to) {
     download_row(from, row, to);
   }
@@ -157,11 +156,11 @@ class Kernels {
   virtual void axpy(float a, ConstBlock x, Block y) = 0;            ///< y += a x
   virtual void axpby(float a, ConstBlock x, float b, Block y) = 0;  ///< y = a x + b y
 
-  /// Nobody reads what y holds before writing it again: it may become anything, and a device that
-  /// has not yet stored it need not.
+  /// Hint that the contents of y are not read before y is written again: they become undefined, and
+  /// a pending store to y may be skipped.
   virtual void discard(Block /*y*/) {}
 
-  virtual void clip_rows(double most, Block y) = 0;  ///< y_i *= min(1, most / |y_i|), NaN stays
+  virtual void clip_rows(double most, Block y) = 0;  ///< y_i *= min(1, most / |y_i|); NaN stays
   virtual void divide_rows(ConstBlock x, std::span<const double> u,
                            Block z) = 0;  ///< z_i = x_i / u_i
 
@@ -177,26 +176,28 @@ class Kernels {
 
   /// x_i += sum over i's edges of a_e q_source(e) - debit_i q_i.
   ///
-  /// q[i] for i < m is row i's own vector; further ones come from elsewhere. Dense vectors may be
+  /// q[i] for i < m is row i's own vector; the rest are of remote peers. Dense vectors may be
   /// rows of x itself: all are read before they are overwritten. All of q are dense, or all sparse.
   ///
-  /// Dense vectors are added up as differences, c_i q_i + sum of a_e (q_source(e) - q_i) with
-  /// c_i = (sum of a_e) - debit_i, and x_i is rounded once: peers that agree stay as they are, to
-  /// the bit, and rounding is relative to their disagreement. Added term by term to x_i, methods
-  /// that integrate their own steps (exact-diffusion, extra) drift by 1e-6 a round.
+  /// Dense vectors are summed as differences, c_i q_i + sum of a_e (q_source(e) - q_i) with
+  /// c_i = (sum of a_e) - debit_i, and x_i is rounded once: peers in consensus stay bitwise
+  /// unchanged, and rounding is relative to their disagreement. If terms were added to x_i one by
+  /// one, methods that integrate their own steps (exact-diffusion, extra) would drift by 1e-6 per
+  /// round.
   void mix(const Mixing& mixing, std::span<const VectorView> q, Block x);
 
   /// x + low = keep (x + low) + sum over i's edges of a_e q_source(e) - debit_i q_i, where x + low
-  /// is one number in two floats (compensated summation): what rounding takes from x is kept in
-  /// low, |low| <= ulp(x) / 2, and enters the next call. If W is symmetric, both ends of an edge
-  /// add the same a (q_j - q_i), so the sum over peers of x + low is off by 1e-14 of x after any
-  /// number of calls, where `mix` loses 1e-8 each time: for methods that integrate x.
+  /// is one number in two floats (compensated summation): the rounding error of x is kept in low,
+  /// |low| <= ulp(x) / 2, and enters the next call. If W is symmetric, both ends of an edge add the
+  /// same a (q_j - q_i), so the sum over peers of x + low is off by 1e-14 of x after any number of
+  /// calls, whereas `mix` loses 1e-8 per call: for methods that integrate x.
   ///
-  /// All of q are dense, and none is a row of x or low. Costs one more read and write than `mix`.
+  /// All of q are dense, and none is a row of x or low. Costs one more read and write than `mix`,
+  /// of low.
   void mix_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep, Block x,
                        Block low);
 
-  /// From now on every mixing is measured by `meter`; null: none is.
+  /// From now on `meter` measures every mixing; null: none.
   void set_meter(MassMeter* meter) { meter_ = meter; }
 
   /// Every row becomes the mean of the rows (summed in double, rows ascending).
@@ -205,15 +206,15 @@ class Kernels {
   /// out_k = sum_i x_i[k], in double, rows ascending.
   virtual void sum_rows(ConstBlock x, std::span<double> out) = 0;
 
-  /// The sum over vectors q and entries of |q|, for vectors of `dim` floats.
+  /// The sum of |q[j][k]| over vectors j and entries k, for vectors of `dim` floats.
   virtual double magnitude(std::span<const VectorView> q, std::size_t dim) = 0;
 
-  /// out_i = |x_i|^2, in double. NaN or infinite exactly if an entry of the row is (or overflows).
-  /// `out` is room from `results`.
+  /// out_i = |x_i|^2, in double. Not finite exactly if an entry of the row is not (or the sum
+  /// overflows). `out` is a buffer from `results`.
   virtual void squared_norms(ConstBlock x, std::span<double> out) = 0;
 
  protected:
-  /// Memory of the device, all bytes zero, which frees itself.
+  /// Zeroed device memory, freed by its destructor.
   virtual Array::Memory allocate_bytes(std::size_t bytes) = 0;
   virtual void copy_to_host(const void* from, void* to, std::size_t bytes) = 0;
   virtual void copy_to_device(const void* from, void* to, std::size_t bytes) = 0;
@@ -239,7 +240,7 @@ class Kernels {
   MassMeter* meter_ = nullptr;
 };
 
-/// The reference, always built. Uses `pool` and the widest vector instructions of the machine.
+/// The reference implementation, always built. Uses `pool` and its widest vector instructions.
 std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool);
 
 }  // namespace hearsay::backend

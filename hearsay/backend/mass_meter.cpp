@@ -24,7 +24,7 @@ void MassMeter::after(Kernels& kernels, ConstBlock x, ConstBlock low) {
   }
   const double change = total(changes);
   if (size_ > 0) drift_ = std::max(drift_, change / size_);
-  before_ = {};  // measured rounds are rare, and evaluations want the memory
+  before_ = {};  // measured rounds are rare, and evaluations need the memory
 }
 
 std::vector<double> MassMeter::mass(Kernels& kernels, ConstBlock x, ConstBlock low) {

@@ -7,32 +7,33 @@
 namespace hearsay::backend {
 
 /// How well mixing conserves mass: |sum_i x_i(after) - sum_i x_i(before)|_1 over |sum_i
-/// |x_i(before)||_1 for each measured `mix`, local steps excluded. A few units of 1e-8 is rounding;
-/// more is a defect.
+/// |x_i(before)||_1 for each measured `mix`, without local steps. A few times 1e-8 is rounding;
+/// more is a bug.
 ///
-/// Sums run over peers ascending, and over columns in blocks, so that they have the same bits where
-/// peers, or columns, are spread over processes: those that a derived class adds up with others.
+/// Sums run over peers ascending, and over columns in blocks, so that they are bitwise the same if
+/// peers or columns are distributed over processes, whose sums a derived class combines.
 class MassMeter {
  public:
   virtual ~MassMeter() = default;
 
-  /// What is mixed is `keep` times x, or x + low if `low` is not empty.
+  /// The state before mixing is `keep` times x, or times x + low if `low` is not empty.
   void before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x, ConstBlock low = {},
               double keep = 1);
   void after(Kernels& kernels, ConstBlock x, ConstBlock low = {});
 
-  /// The largest drift of a measured mix since the last reset.
+  /// The largest drift of any measured mix since the last reset.
   double drift() const { return drift_; }
   void reset(double drift = 0) { drift_ = drift; }
 
   static constexpr std::size_t kBlock = 4096;
 
  protected:
-  /// Sums over all peers of columns: all of them, or a share that begins with a block.
+  /// Column sums over all peers: of all columns, or of this process's share, which begins at a
+  /// block.
   virtual std::vector<double> column_sums(Kernels& kernels, ConstBlock x);
-  /// The sum of all entries' magnitudes, over all peers.
+  /// The sum of the magnitudes of all entries, over all peers.
   virtual double magnitude(Kernels& kernels, std::span<const VectorView> rows, std::size_t dim);
-  /// The sum of one value a block of those columns, over all of them.
+  /// The sum of one value per block of those columns, over all processes.
   virtual double total(std::span<const double> blocks);
 
  private:

@@ -9,25 +9,25 @@
 
 namespace hearsay::backend {
 
-/// Copies of rows whose peers live in other banks: row k is that of peers[k].
+/// Copies of rows whose peers are in other banks: row k is that of peers[k].
 struct RemoteReplicas {
   std::vector<std::uint32_t> peers;  ///< ascending
   Array rows;
 };
 
-/// One row a peer of this bank, and copies of others' that equal their owners' bit for bit.
+/// One row per peer of this bank, and replicas of remote rows, bitwise equal to their owners'.
 struct RowsAndReplicas {
   Array* rows;
   RemoteReplicas* replicas;
 };
 
-/// The names and places of all that a component must find again after a restart.
+/// The names and locations of all state that a component restores from a checkpoint.
 ///
 /// A component adds its members in a fixed order; saving reads them and restoring writes them, so
-/// the two cannot disagree. Whatever has one row (or one element) a peer is added with `per_peer`;
-/// scalars are the same on every peer, or of process 0 alone. Remote replicas are not saved: they
-/// are restored from their owners' rows. An Array may be empty: it is then saved as absent, and
-/// restored as empty.
+/// the two cannot disagree. State with one row (or one element) per peer is added with `per_peer`;
+/// scalars are the same on every peer, or belong to rank 0 alone. Remote replicas are not saved:
+/// they are restored from their owners' rows. An Array may be empty: it is then saved as absent,
+/// and restored as empty.
 class StateList {
  public:
   using Place = std::variant<Array*, RowsAndReplicas, std::vector<double>*,

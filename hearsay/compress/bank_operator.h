@@ -13,14 +13,14 @@ namespace hearsay::compress {
 /// A Compressor applied to every row of a block, on the device of its kernels. Row i draws from the
 /// stream (seed, kRounding, first + i, round).
 ///
-/// Results are the Compressor's, bit for bit, on every device; of qsgd as far as norms, which a GPU
-/// sums in another order, round to the same floats.
+/// Results are bitwise those of the Compressor on every device; for qsgd, only if the norms, which
+/// a GPU sums in another order, round to the same floats.
 class BankOperator {
  public:
   virtual ~BankOperator() = default;
 
-  /// q[i] views C(v_i), on the device, until the next call. bytes[i], room from Kernels::results,
-  /// becomes the length of its code.
+  /// q[i] becomes a view of C(v_i) on the device, valid until the next call. bytes[i], in a buffer
+  /// from Kernels::results, becomes the length of its code.
   virtual void compress(backend::ConstBlock v, std::uint32_t round, std::span<std::uint64_t> bytes,
                         std::vector<backend::VectorView>& q) = 0;
 
@@ -29,7 +29,7 @@ class BankOperator {
                       std::vector<backend::VectorView>& q, std::vector<Bytes>& wire) = 0;
 };
 
-/// What a BankOperator is made of. The references must outlive it.
+/// The inputs of a BankOperator. The references must outlive it.
 struct BankOperatorParts {
   backend::Kernels& kernels;
   const Compressor& compressor;
@@ -41,7 +41,7 @@ struct BankOperatorParts {
 
 std::unique_ptr<BankOperator> make_bank_operator(const BankOperatorParts& parts);
 
-/// The GPU's: parts.kernels are its.
+/// The GPU's; parts.kernels must be CUDA kernels.
 std::unique_ptr<BankOperator> make_cuda_bank_operator(const BankOperatorParts& parts);
 
 }  // namespace hearsay::compress

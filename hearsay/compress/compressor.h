@@ -27,25 +27,25 @@ struct Decoded {
   }
 };
 
-/// What an operator promises of its error, for every x.
+/// The guarantee of an operator on its error, for every x.
 enum class Promise {
-  kContractive,  ///< E |x - C(x)|^2 <= (1 - delta) |x|^2 with delta in (0, 1]: what error feedback
-                 ///< needs
-  kUnbiased,     ///< E C(x) = x and E |x - C(x)|^2 <= omega |x|^2; may exceed |x|^2: explodes under
+  kContractive,  ///< E |x - C(x)|^2 <= (1 - delta) |x|^2 with delta in (0, 1]: required by error
                  ///< feedback
+  kUnbiased,     ///< E C(x) = x and E |x - C(x)|^2 <= omega |x|^2; may exceed |x|^2: diverges under
+                 ///< error feedback
 };
 
 /// A lossy code for a model's floats.
 ///
 /// Contract, checked for every row of `registry()` by tests/compress/compressor_test.cpp:
 ///   - `promise()` with `delta` or `omega` holds;
-///   - what `compress` returns is the length of the code it appends (or would append), exactly;
+///   - `compress` returns the exact length of the code it appends (or would append);
 ///   - `decode` of that code gives the same Decoded bit for bit, and leaves the reader after it;
 ///   - `decode` of any other bytes succeeds or throws CorruptData, without allocating more than a
 ///     valid code of that layout would need;
 ///   - the result is a function of x and the random stream alone.
-/// Non-finite input is not an error here: it comes out non-finite, so that the run that made it
-/// stops.
+/// Non-finite input is not an error here: the output is non-finite too, so that the run fails on
+/// it.
 ///
 /// Thread safety: all members are const and may run concurrently; randomness is the caller's
 /// stream.
@@ -53,11 +53,12 @@ class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// Set `q` to C(x) and return the bytes of its code; append the code to `wire` unless null.
+  /// Set `q` to C(x) and return the length of its code in bytes; append the code to `wire` unless
+  /// null.
   virtual std::size_t compress(std::span<const float> x, const Layout& layout, const Random& random,
                                Decoded& q, Bytes* wire) const = 0;
 
-  /// Read one code off `in` into `q`. Throws CorruptData.
+  /// Read one code from `in` into `q`. Throws CorruptData.
   virtual void decode(ByteReader& in, const Layout& layout, Decoded& q) const = 0;
 
   virtual Kind kind() const = 0;
@@ -67,7 +68,7 @@ class Compressor {
   /// kContractive: delta in (0, 1], 1 is lossless. kUnbiased: 1 / (1 + omega), likewise in (0, 1].
   virtual double quality(const Layout& layout) const = 0;
 
-  /// Bytes of one message as the seed papers count them: 6k+3 for k sparse entries, 4(d+1) for all.
+  /// Bytes/message as the seed papers count them: 6k+3 for k sparse entries, 4(d+1) for all.
   virtual std::size_t paper_bytes(const Layout& layout) const = 0;
 };
 
@@ -82,7 +83,7 @@ struct Entry {
 
 std::span<const Entry> registry();
 
-/// make_compressor("topk:keep=0.01"). Throws InvalidArgument, and lists what there is.
+/// make_compressor("topk:keep=0.01"). Throws InvalidArgument, listing all names.
 std::unique_ptr<Compressor> make_compressor(std::string_view spec);
 
 /// The fraction of entries kept if `spec` is a top-k (any scope and value format), else 0.

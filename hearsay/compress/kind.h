@@ -7,8 +7,8 @@
 
 namespace hearsay::compress {
 
-/// What an operator is, for devices that compute it their own way. The formulas are in the headers
-/// of the operators.
+/// The operator and its parameters, for devices with their own implementation. The formulas are in
+/// the headers of the operators.
 struct IdentityKind {};
 struct TopKKind {
   double keep = 0;

@@ -81,8 +81,8 @@ class Qsgd final : public Compressor {
     return static_cast<float>(scale / (levels_ * (unbiased_ ? 1 : tau(m))));
   }
 
-  /// Quantize one tensor of x. `code`, unless empty, gets each level with the sign above it.
-  /// Returns the number of levels that are not 0.
+  /// Quantize one tensor of x. `code`, unless empty, receives each level with the sign bit above
+  /// it. Returns the number of non-zero levels.
   std::size_t quantize(std::span<const float> x, const Segment& segment, float scale,
                        const Random& random, std::span<float> out,
                        std::span<std::uint32_t> code) const {
@@ -103,7 +103,7 @@ class Qsgd final : public Compressor {
   }
 
   std::uint32_t round(double t, float uniform) const {
-    t = std::min(t, levels_);  // the norm is rounded to a float
+    t = std::min(t, levels_);  // t may exceed s, as the norm is rounded to a float
     const auto floor = static_cast<std::uint32_t>(t);
     return floor + (uniform < t - floor ? 1 : 0);
   }

@@ -20,12 +20,12 @@ inline constexpr Parameter kQsgdParameters[] = {
 /// unbiased=1: C = Q, with omega = min(m / s^2, sqrt(m) / s) for a tensor of m entries.
 /// unbiased=0: C = Q / tau, tau = 1 + omega: contractive with delta = 1 / tau, for
 ///   E |x - Q/tau|^2 = |x|^2 - 2 |x|^2 / tau + E |Q|^2 / tau^2 <= (1 - 1/tau) |x|^2.
-/// Over several tensors the least of them counts. Entry i takes word i of the stream.
+/// With several tensors the worst one counts. Entry i uses word i of the stream.
 ///
 /// Code: the norm of each non-empty tensor as f32; then for each entry b bits of level and, if the
-/// level is not 0, one sign bit, 1 for minus. That is never longer than b + 1 bits an entry, and
-/// near b for few levels: at most s (s + sqrt(m)) of m levels are not 0 in expectation (Lemma 3.1
-/// there). A tensor whose norm is not finite becomes NaN; a zero tensor stays zero.
+/// level is not 0, one sign bit, 1 for minus. That is at most b + 1 bits per entry, and near b for
+/// few levels: at most s (s + sqrt(m)) of m levels are non-zero in expectation (Lemma 3.1 there). A
+/// tensor whose norm is not finite becomes NaN; a zero tensor stays zero.
 std::unique_ptr<Compressor> make_qsgd(const Arguments& arguments);
 
 /// tau = 1 + omega for s = `levels` and a tensor of m entries.

@@ -7,7 +7,7 @@
 namespace hearsay::compress {
 
 void draw_subset(std::size_t n, std::size_t k, Random random, std::vector<std::uint32_t>& out) {
-  // Floyd 1987: the j-th draw is below j; what was drawn before is replaced by j itself.
+  // Floyd 1987: the j-th draw is below j; a number drawn before is replaced by j itself.
   std::vector<std::uint64_t> drawn(n / 64 + 1);
   const auto bit = [](std::size_t i) { return std::uint64_t{1} << i % 64; };
   for (std::size_t j = n - k; j < n; ++j) {

@@ -11,12 +11,12 @@ inline constexpr Parameter kRandomKParameters[] = {
     {"scale", "0", "0|1", "1: multiply by d/k, which makes it unbiased"},
 };
 
-/// Random-k: k = max(1, floor(keep d)) entries of the d drawn without replacement, the others 0.
+/// Random-k: k = max(1, floor(keep d)) of the d entries, drawn without replacement; others are 0.
 ///
 /// scale=0: contractive, E |x - C(x)|^2 = (1 - k/d) |x|^2.
 /// scale=1: C(x) = d/k times that; unbiased with omega = d/k - 1, so 1 / (1 + omega) = k/d.
-/// The receiver does not know the stream, so the indices are sent. An entry that is not finite is
-/// sent with probability k/d.
+/// The receiver does not know the stream, so the indices are sent. A non-finite entry is sent with
+/// probability k/d.
 std::unique_ptr<Compressor> make_random_k(const Arguments& arguments);
 
 /// Append k of the numbers below n to `out`, ascending; every set of k is equally likely.

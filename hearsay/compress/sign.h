@@ -10,8 +10,8 @@ namespace hearsay::compress {
 /// Karimireddy, Rebjock, Stich, Jaggi 2019, https://arxiv.org/abs/1901.09847.
 ///
 /// Contractive: |x - C(x)|^2 = |x|^2 - |x|_1^2 / m <= (1 - 1/m) |x|^2; delta is 1 / the largest m.
-/// Code: the scale of each non-empty tensor as f32, then one bit an entry, 1 for a minus sign.
-/// A tensor with an entry that is not finite becomes NaN.
+/// Code: the scale of each non-empty tensor as f32, then one bit per entry, 1 for a minus sign.
+/// A tensor with a non-finite entry becomes NaN.
 std::unique_ptr<Compressor> make_sign(const Arguments& arguments);
 
 }  // namespace hearsay::compress

@@ -15,14 +15,14 @@ inline constexpr Parameter kTopKParameters[] = {
 /// Top-k: the k entries of largest magnitude, the others 0. Stich, Cordonnier, Jaggi 2018,
 /// https://arxiv.org/abs/1809.07599.
 ///
-/// k = max(1, floor(keep m)) of the m entries of each tensor (scope=layer) or of the model. Of
-/// equal magnitudes the lower index is sent; NaN is larger than infinity, so what is not finite is
-/// sent first. A zero vector sends k zeros.
+/// k = max(1, floor(keep m)) of the m entries of each tensor (scope=layer) or of the model. Ties go
+/// to the lower index; NaN is larger than infinity, so non-finite entries are sent first. For a
+/// zero vector k zeros are sent.
 ///
-/// Contractive: the k largest hold at least k/m of |x|^2, and rounding leaves a part p of that
-/// (value_code.h), so |x - C(x)|^2 <= (1 - p k/m) |x|^2; delta is the least p k/m over the units.
-/// With f16 and bf16 this holds while the entries sent are normal numbers of the format, up to its
-/// largest; beyond, C(x) still never adds error, and error feedback carries the rest over.
+/// Contractive: the k largest hold at least k/m of |x|^2, and rounding preserves a fraction p of
+/// that (value_code.h), so |x - C(x)|^2 <= (1 - p k/m) |x|^2; delta is the smallest p k/m over the
+/// units. With f16 and bf16 this holds while the entries sent are normal numbers of the format, up
+/// to its largest; otherwise C(x) still never adds error, and error feedback carries the remainder.
 std::unique_ptr<Compressor> make_top_k(const Arguments& arguments);
 
 }  // namespace hearsay::compress

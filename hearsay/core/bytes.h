@@ -37,7 +37,8 @@ void append(Bytes& out, std::span<const T> values) {
   std::memcpy(out.data() + at, values.data(), values.size_bytes());
 }
 
-/// Reads values off the front of foreign bytes. Running out throws CorruptData, which names `what`.
+/// Reads values from the front of untrusted bytes. Running out throws CorruptData that names
+/// `what`.
 class ByteReader {
  public:
   ByteReader(ByteView bytes, std::string_view what) : bytes_(bytes), what_(what) {}

@@ -35,7 +35,7 @@ void write_all(int descriptor, std::string_view bytes, const std::filesystem::pa
   }
 }
 
-/// A descriptor, closed at the end.
+/// A file descriptor, closed by the destructor.
 class Opened {
  public:
   explicit Opened(int descriptor) : descriptor_(descriptor) {}
@@ -50,9 +50,9 @@ class Opened {
   int descriptor_;
 };
 
-/// Where a chain of symbolic links ends, also if nothing is there.
+/// The target of a chain of symbolic links, whether or not it exists.
 std::filesystem::path end_of_links(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // as the kernel has it
+  constexpr int kMostLinks = 40;  // the kernel's limit
   std::error_code error;
   for (int link = 0; link < kMostLinks && std::filesystem::is_symlink(path, error); ++link) {
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
@@ -61,8 +61,8 @@ std::filesystem::path end_of_links(std::filesystem::path path) {
   return path;
 }
 
-/// The standard stream that is this very file, or -1. To replace the file would take it away from
-/// the stream, and to open it anew would begin at its first byte.
+/// The standard stream that is open on this file, or -1. Replacing the file would detach it from
+/// the stream, and reopening it would write from its first byte.
 int stream_of(const struct stat& file) {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat other {};
@@ -103,7 +103,7 @@ void DurableFile::commit() {
 
 bool write_new_file(const std::filesystem::path& path, std::string_view text,
                     const std::function<void(const std::filesystem::path&)>& before) {
-  // A name of its own, because others may be writing theirs; a link never replaces a file.
+  // A unique temporary name, as other processes may be writing too; link() never replaces a file.
   std::string temporary = path.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) fail("create", temporary);
@@ -145,7 +145,7 @@ void write_user_file(const std::filesystem::path& path, std::string_view text) {
   std::string temporary = (end.parent_path() / ".hearsay-XXXXXX").string();
   const Opened file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) {
-    // The directory takes no new file; a file in it that can be written is overwritten.
+    // The directory is not writable; an existing file in it is overwritten in place if it is.
     if (!exists) fail("create", end);
     const Opened target(::open(end.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
     if (target.get() < 0) fail("open", end);
@@ -196,7 +196,7 @@ bool appears(const std::filesystem::path& path) {
   constexpr int kLooks = 30;
   std::error_code error;
   for (int look = 0; look < kLooks && !std::filesystem::exists(path, error); ++look) {
-    // Reading the directory makes the client forget that there was no such file.
+    // Reading the directory invalidates the client's negative lookup cache.
     for ([[maybe_unused]] const auto& entry :
          std::filesystem::directory_iterator(path.parent_path(), error)) {
     }

@@ -6,10 +6,10 @@
 
 namespace hearsay {
 
-/// What the elements of an array are. Models, gradients and all state of algorithms are kF32.
+/// The element type of an array. Models, gradients and all algorithm state are kF32.
 enum class ElementType : std::uint8_t {
   kF32,
-  kTf32,  ///< f32 whose significands have 11 bits, as tensor cores read them
+  kTf32,  ///< f32 with 11-bit significands, as tensor cores read them
   kBf16,
   kF16,
   kI32,
@@ -44,12 +44,12 @@ constexpr std::string_view name_of(ElementType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-/// Whether an element of a tensor stands for a number only together with a scale.
+/// Whether an element represents a number only together with a scale.
 constexpr bool is_quantized(ElementType type) {
   return type == ElementType::kI16 || type == ElementType::kI8 || type == ElementType::kU8;
 }
 
-/// The type of arrays that C++ code reads as T.
+/// The element type of arrays that C++ code accesses as T.
 template <class T>
 inline constexpr ElementType kElementTypeOf = [] {
   static_assert(sizeof(T) == 0, "no array has such elements");

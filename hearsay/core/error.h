@@ -4,26 +4,26 @@
 
 namespace hearsay {
 
-/// A mistake of the caller: a wrong spec, option, graph or combination. The text reads
-/// "[where] what was found; what is allowed". The CLI exits with status 2.
+/// An error of the caller: an invalid spec, option, graph or combination. The text reads "[where]
+/// what was found; what is allowed". The CLI exits with status 2.
 class InvalidArgument : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
-/// What was to be made is there already, and is left as it is: the directory of a new run.
+/// The thing to create (the directory of a new run) already exists, and is left as it is.
 class AlreadyExists : public InvalidArgument {
  public:
   using InvalidArgument::InvalidArgument;
 };
 
-/// Bytes from outside (a message, a checkpoint, a dataset file) that are not what they claim to be.
+/// Invalid bytes from outside: in a message, a checkpoint, a dataset file.
 class CorruptData : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A run that cannot go on: a model that turned NaN, a disk that is full. Exit status 1.
+/// A run that cannot continue: a model became NaN, the disk is full. Exit status 1.
 class RunFailed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -14,8 +14,8 @@ struct Segment {
   std::vector<std::size_t> shape;
 };
 
-/// How a model's tensors lie in one array of `dim` floats: segments in order, without gaps.
-/// Layer-wise compression, exports and reports read it. A segment may be empty.
+/// The placement of a model's tensors in one array of `dim` floats: segments in order, without
+/// gaps. Used by layer-wise compression, exports and reports. A segment may be empty.
 class Layout {
  public:
   Layout() = default;

@@ -5,7 +5,7 @@
 
 namespace hearsay {
 
-/// What a random stream is for. Streams of different purposes are independent.
+/// What a random stream is used for. Streams of different purposes are independent.
 enum class Purpose : std::uint8_t {
   kGraph = 1,
   kPartition,
@@ -14,7 +14,7 @@ enum class Purpose : std::uint8_t {
   kDropout,
   kRounding,  ///< stochastic rounding and random selection in compressors
   kInit,      ///< initial models
-  kProblem,   ///< made-up data
+  kProblem,   ///< synthetic data
   kNoise,     ///< gradient noise
   kLink,      ///< simulated networks
   kTest,
@@ -23,9 +23,9 @@ enum class Purpose : std::uint8_t {
 /// A counter-based random stream: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011).
 ///
 /// The stream is a pure function of (seed, purpose, peer, round); its words can be read in any
-/// order with `word(index)`, or one after the other with `next()` and the draws built on it. So a
-/// run is a function of its config and seed, whatever the number of threads or processes, and
-/// resuming needs no generator state beyond the round number.
+/// order with `word(index)`, or sequentially with `next()` and the draws built on it. So a run is a
+/// function of its config and seed, independent of the number of threads or processes, and resuming
+/// needs no generator state beyond the round number.
 class Random {
  public:
   constexpr Random(std::uint64_t seed, Purpose purpose, std::uint32_t peer = 0,
@@ -53,10 +53,10 @@ class Random {
   /// The index-th word of the stream; does not move the cursor.
   constexpr std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
 
-  /// Move the cursor to that word: draws go on from there.
+  /// Move the cursor to that word: draws continue from there.
   void seek(std::uint64_t index);
 
-  /// The word under the cursor, which then moves on.
+  /// The word at the cursor; advances the cursor.
   std::uint32_t next();
 
   /// Uniform in [0, 1) with 53 random bits (two words).
@@ -65,7 +65,7 @@ class Random {
   /// Uniform in {0, ..., n-1}, without bias. n > 0.
   std::uint64_t below(std::uint64_t n);
 
-  /// Standard normal (Box-Muller, two uniforms a draw).
+  /// Standard normal (Box-Muller, two uniforms per draw).
   double normal();
 
  private:

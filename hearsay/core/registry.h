@@ -12,8 +12,8 @@
 
 namespace hearsay {
 
-/// The row of a family's table that `spec` names. Entry has a member `name`. Throws InvalidArgument
-/// with the nearest match and all there is; `family` is the word for one component, "compressor".
+/// The row of a registry that `spec` names. Entry has a member `name`. Throws InvalidArgument with
+/// the nearest match and all names; `family` is the word for one component, "compressor".
 template <class Entry>
 const Entry& find_entry(std::span<const Entry> registry, std::string_view spec,
                         std::string_view family) {

@@ -30,7 +30,7 @@ bool parse(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// An interval as the tables write it: "(0, 1]", "[1, inf)".
+/// An interval in the notation of the tables: "(0, 1]", "[1, inf)".
 struct Interval {
   double low, high;
   bool low_open, high_open;

@@ -9,33 +9,31 @@
 
 namespace hearsay {
 
-/// One parameter of a component: a row of the table that feeds parsing, `hearsay list` and the
-/// docs.
+/// One parameter of a component: a row of the table used by parsing, `hearsay list` and the docs.
 struct Parameter {
   std::string_view key;
-  std::string_view fallback;  ///< the value if not given, as text; empty: must be given
-  std::string_view allowed;  ///< "(0, 1]", "layer|model"; kVerbatim: the rest of the spec, as it is
+  std::string_view fallback;  ///< the default value, as text; empty: required
+  std::string_view allowed;  ///< "(0, 1]", "layer|model"; kVerbatim: the rest of the spec, unparsed
   std::string_view meaning;
 };
 
 inline constexpr std::string_view kVerbatim = "...";
 
-/// The part of a spec before the first ':'. "topk:keep=0.01" is named "topk".
+/// The part of a spec before the first ':': "topk" of "topk:keep=0.01".
 std::string_view spec_name(std::string_view spec);
 
-/// The arguments of a spec string `name:value,key=value,...`, read against the component's
-/// parameters.
+/// The arguments of a spec string `name:value,key=value,...`, parsed by the component's parameters.
 ///
-/// A bare value is the parameter at that place of the table: `grid:3x5` is `grid:size=3x5`. Unknown
-/// keys, keys given twice, and values out of range throw InvalidArgument with a text that names the
-/// component, the key, what was found and what is allowed.
+/// A bare value belongs to the parameter at that position of the table: `grid:3x5` is
+/// `grid:size=3x5`. Unknown keys, keys given twice, and values out of range throw InvalidArgument
+/// with a message that names the component, the key, the value found and the allowed values.
 class Arguments {
  public:
   Arguments(std::string_view spec, std::span<const Parameter> parameters);
 
   std::string_view name() const { return name_; }
 
-  /// Whether the user gave the key (rather than leaving it to its fallback).
+  /// Whether the user gave the key; otherwise it has its default.
   bool given(std::string_view key) const;
 
   const std::string& text(std::string_view key) const;

@@ -12,7 +12,7 @@ std::string human_bytes(double bytes);
 /// "812", "16.3 k", "5.24 G": likewise.
 std::string human_count(double count);
 
-/// Columns of text, the first left-aligned, the others right-aligned; the first row is the head.
+/// Columns of text, the first left-aligned, the others right-aligned; the first row is the header.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace hearsay

@@ -13,7 +13,7 @@ namespace hearsay {
 /// thrown by an iteration is rethrown by `run` (the one of the lowest index).
 class ThreadPool {
  public:
-  /// `threads` >= 1, the calling thread included; 1 starts none. Throws RunFailed.
+  /// `threads` >= 1, including the calling thread; 1 starts none. Throws RunFailed.
   explicit ThreadPool(std::size_t threads);
   ~ThreadPool();
 

@@ -8,7 +8,7 @@ namespace hearsay {
 
 namespace {
 
-/// The length of the character that `text` begins with (RFC 3629); 0 if it begins with none.
+/// The length in bytes of the first character of `text` (RFC 3629); 0 if it is not valid.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(text[k]); };
   const std::uint8_t first = byte(0);
@@ -18,7 +18,7 @@ std::size_t character_length(std::string_view text) {
   for (std::size_t k = 1; k < length; ++k) {
     if ((byte(k) & 0xC0) != 0x80) return 0;
   }
-  // Longer than need be, a surrogate, or beyond U+10FFFF.
+  // Overlong encodings, surrogates, and code points beyond U+10FFFF.
   if (first == 0xE0 && byte(1) < 0xA0) return 0;
   if (first == 0xED && byte(1) > 0x9F) return 0;
   if (first == 0xF0 && byte(1) < 0x90) return 0;

@@ -4,7 +4,7 @@
 
 namespace hearsay {
 
-/// The library's version, "0.1.0": what `hearsay --version` and a run's summary.json say.
+/// The library's version, "0.1.0": as in `hearsay --version` and a run's summary.json.
 std::string_view version();
 
 }  // namespace hearsay

@@ -7,7 +7,7 @@ namespace hearsay::graph {
 
 namespace {
 
-/// A peer that peer 0 does not reach (or that does not reach peer 0, if backwards).
+/// A peer that cannot be reached from peer 0 (or that cannot reach peer 0, if `backwards`).
 std::optional<std::size_t> unreached(std::span<const Weights> period, bool backwards) {
   std::vector<bool> seen(period.front().peers(), false);
   std::vector<std::size_t> todo{0};

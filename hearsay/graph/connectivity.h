@@ -8,14 +8,14 @@
 
 namespace hearsay::graph {
 
-/// Two peers such that nothing `from` sends ever reaches `to`.
+/// Two peers without a path from `from` to `to`.
 struct Gap {
   std::size_t from = 0;
   std::size_t to = 0;
 };
 
-/// A gap in the union of the graphs, or nothing if they are jointly strongly connected: then in
-/// enough periods every peer reaches every other.
+/// A gap in the union of the graphs, or nothing if they are jointly strongly connected: then every
+/// peer reaches every other within enough periods.
 std::optional<Gap> find_gap(std::span<const Weights> period);
 
 }  // namespace hearsay::graph

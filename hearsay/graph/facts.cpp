@@ -13,9 +13,9 @@ namespace hearsay::graph {
 
 namespace {
 
-/// Up to this many peers a dense solver is as fast as any.
+/// Up to this many peers no solver is faster than a dense one.
 constexpr std::size_t kDensePeers = 256;
-/// Edge visits and rounds that averaging is simulated for, before the rest is predicted.
+/// Limits of simulated averaging, in edge visits and rounds; beyond, the rounds are extrapolated.
 constexpr double kMostWork = 2e8, kMostRounds = 2e4, kFewestRounds = 64;
 constexpr double kAveraged = 1e-3;
 
@@ -26,7 +26,7 @@ std::vector<double> random_vector(std::size_t n) {
   return x;
 }
 
-/// Push-sum on the period: x and its weights u, averaged by the same W.
+/// Push-sum over the period: x and its weights u, mixed by the same W.
 class PushSum {
  public:
   explicit PushSum(std::vector<double> x) : x_(std::move(x)), u_(x_.size(), 1.0), next_(x_.size()) {
@@ -54,8 +54,9 @@ class PushSum {
   double mean_ = 0;
 };
 
-/// Exact for circulants. Otherwise simulated as long as that is cheap; beyond, the last spread is
-/// taken to shrink by the second modulus each period, as it does in the end: an upper estimate.
+/// Exact for circulants. Otherwise simulated as long as that is cheap, then extrapolated: the
+/// spread is assumed to shrink by the second modulus per period, its asymptotic rate: an upper
+/// estimate.
 std::size_t rounds_to_average(std::span<const Weights> period, double messages,
                               const Spectrum& spectrum,
                               const std::optional<Circulants>& circulants) {
@@ -98,7 +99,7 @@ double lambda_min(std::span<const Weights> period) {
   const Edge* last = nullptr;
   for (const Weights& weights : period) {
     const Edge* table = weights.edges().data();
-    if (table == last) continue;  // a copy of the one before
+    if (table == last) continue;  // the same matrix as before
     last = table;
     const bool few = weights.peers() <= kDensePeers;
     smallest = std::min(smallest, few ? dense_lambda_min(weights) : krylov_lambda_min(weights));
@@ -135,7 +136,7 @@ Facts facts_of(const Schedule& schedule, Depth depth) {
   facts.perron.assign(facts.peers, 1.0);
   facts.lambda_min = facts.peers == 1 ? 1 : 0;
   if (facts.strongly_connected && facts.peers > 1) add_spectrum(period, facts);
-  if (!facts.strongly_connected) facts.rho = facts.second_modulus = 1;  // it never averages
+  if (!facts.strongly_connected) facts.rho = facts.second_modulus = 1;  // no consensus
   return facts;
 }
 

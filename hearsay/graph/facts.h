@@ -10,9 +10,9 @@
 
 namespace hearsay::graph {
 
-/// Spectral properties of a graph and what follows from them. For a changing graph rho, the second
-/// modulus and the Perron vector are of the product of W over one period, P = W(k-1) ... W(0);
-/// lambda_min and the yes/no facts are of every matrix in it.
+/// Spectral and other properties of a graph. For a time-varying graph rho, the second modulus and
+/// the Perron vector are those of the product of W over one period, P = W(k-1) ... W(0); lambda_min
+/// and the booleans cover every matrix in it.
 struct Facts {
   std::size_t peers = 0;
   std::size_t period = 1;           ///< matrices in one period
@@ -24,14 +24,14 @@ struct Facts {
   double rho = 0;              ///< ||P - 11'/n||_2
   double second_modulus = 0;   ///< second largest |eigenvalue| of P
   double lambda_min = 0;       ///< smallest eigenvalue of any W; only if symmetric, else 0
-  std::vector<double> perron;  ///< n times the Perron vector of P: what push-sum weights tend to
+  std::vector<double> perron;  ///< n times the Perron vector of P: the limit of push-sum weights
   std::size_t rounds_to_1e3 =
-      0;  ///< rounds until the spread of a random vector (push-sum) is 1e-3 of the first
+      0;  ///< rounds until push-sum has reduced the spread of a random vector to 1e-3 of it
   std::size_t min_out_degree = 0, max_out_degree = 0;
   double messages_per_round = 0;  ///< mean over the period
 };
 
-/// Which facts to compute: the cheap ones only, or also the spectral ones.
+/// Which properties to compute: the cheap ones only, or also the spectral ones.
 enum class Depth { kProperties, kSpectral };
 
 Facts facts_of(const Schedule& schedule, Depth depth = Depth::kSpectral);

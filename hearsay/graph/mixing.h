@@ -9,7 +9,7 @@
 
 namespace hearsay::graph {
 
-/// How the weights of a bare graph are chosen. deg is the out-degree.
+/// How the weights of an unweighted graph are chosen. deg is the out-degree.
 enum class Rule {
   kUniform,  ///< W[i][j] = 1 / (1 + deg_j): a sender splits evenly; column-stochastic on any graph
   kMetropolis,  ///< W[i][j] = 1 / (1 + max(deg_i, deg_j)): symmetric and doubly stochastic;
@@ -24,8 +24,8 @@ inline constexpr Parameter kWeightsParameter = {"weights", "auto", "auto|uniform
 /// graph.
 Rule weight_rule(const Arguments& arguments, bool undirected);
 
-/// W of the bare graph `edges`, whose weights are not looked at. Self-loops and repeated edges,
-/// which wrapping around a small graph brings about, are dropped.
+/// W of the unweighted graph `edges` (their weights are ignored). Self-loops and duplicate edges,
+/// which come from wrapping around small graphs, are dropped.
 Weights mix(std::size_t peers, std::vector<Edge> edges, Rule rule);
 
 /// Adds both directions of a link.

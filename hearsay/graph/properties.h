@@ -4,7 +4,7 @@
 
 namespace hearsay::graph {
 
-/// The yes/no facts of one W, up to 1e-9: weights given in decimals sum to 1 to about that.
+/// Properties of one W, with a tolerance of 1e-9: about the accuracy of weights given in decimals.
 bool is_row_stochastic(const Weights& weights);
 bool is_column_stochastic(const Weights& weights);
 bool is_symmetric(const Weights& weights);

@@ -99,7 +99,7 @@ std::unique_ptr<Schedule> make_schedule(std::string_view spec, const GraphContex
         fmt::format("[graph] --peers must be at most {}, got {}", kMostPeers, context.peers));
   }
   auto schedule = make_unchecked(spec, context);
-  // The first matrix is mostly enough, and a sample of large random graphs is dear.
+  // The first matrix is usually enough, and sampling large random graphs is expensive.
   if (!find_gap({&schedule->at(0, 0), 1})) return schedule;
   if (const auto gap = find_gap(schedule->period())) {
     throw InvalidArgument(

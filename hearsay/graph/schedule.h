@@ -12,11 +12,11 @@
 
 namespace hearsay::graph {
 
-/// Who may talk to whom, round by round.
+/// The communication graph of every round.
 ///
-/// `phase(round, epoch)` numbers the stretches in which W stays the same: algorithms that keep a
-/// copy of a neighbour's model start over when it changes. Immutable and safe to share between
-/// threads, but for `at`, which may cache.
+/// `phase(round, epoch)` numbers the intervals in which W is constant: algorithms that keep copies
+/// of their neighbours' models reset them when it changes. Immutable and safe to share between
+/// threads, except for `at`, which may cache.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -28,13 +28,13 @@ class Schedule {
 
   virtual std::uint64_t phase(std::uint64_t round, std::uint64_t epoch) const = 0;
 
-  /// The matrices of one period, in order: one for a static graph. For graphs drawn anew each
-  /// round, the first few draws: facts are then of that sample.
+  /// The matrices of one period, in order: one for a static graph. For graphs drawn at random each
+  /// round, the first few draws: properties are then those of that sample.
   virtual std::vector<Weights> period() const = 0;
 
-  /// From now on `at` holds only the edges that touch the peers first .. first + rows - 1: `into`
-  /// and `out_of` of these are whole, of others not, and `self` is right for these alone. So may be
-  /// what `period` holds: facts are to be found before. At most one call.
+  /// From now on `at` holds only the edges incident to the peers first .. first + rows - 1: `into`,
+  /// `out_of` and `self` are complete for these peers alone. The same may hold for `period`, so
+  /// compute properties before. At most one call.
   virtual void keep(std::size_t first, std::size_t rows) = 0;
 
   bool is_static() const { return change() == Change::kNever; }
@@ -43,9 +43,9 @@ class Schedule {
   virtual Change change() const = 0;
 };
 
-/// What a spec needs besides its text.
+/// The inputs of a graph besides its spec.
 struct GraphContext {
-  std::size_t peers = 0;   ///< 0: what the spec itself implies (torus:4x4), or 4
+  std::size_t peers = 0;   ///< 0: as the spec implies (torus:4x4), or 4
   std::uint64_t seed = 0;  ///< of random graphs
 };
 
@@ -61,8 +61,8 @@ struct Entry {
 std::span<const Entry> registry();
 
 /// make_schedule("ring:directed", {.peers = 5}). Throws InvalidArgument: unknown names, sizes that
-/// do not fit ("[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop --peers"),
-/// unreadable files, graphs that are not (jointly) strongly connected.
+/// do not match ("[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop
+/// --peers"), unreadable files, graphs that are not (jointly) strongly connected.
 std::unique_ptr<Schedule> make_schedule(std::string_view spec, const GraphContext& context);
 
 }  // namespace hearsay::graph

@@ -31,14 +31,14 @@ struct Point {
   Point left() const { return {y, -x}; }  ///< a quarter turn; y points down
 };
 
-/// Where peers are, and how large.
+/// Positions and size of the peers.
 class Places {
  public:
   Places(const Shape& shape, std::size_t peers) : shape_(shape), peers_(peers) {
     const auto n = static_cast<double>(std::max<std::size_t>(peers, 1));
     if (shape_.kind == Shape::Kind::kGrid) {
       rows_ = (peers + shape_.columns - 1) / shape_.columns;
-      margin_ = 44;  // room for lines that wrap around
+      margin_ = 44;  // space for lines that wrap around
       cell_ = (kSize - 2 * margin_) /
               static_cast<double>(std::max<std::size_t>({rows_, shape_.columns, 2}) - 1);
       dot_ = std::clamp(0.25 * cell_, 2.5, 15.0);
@@ -67,7 +67,7 @@ class Places {
     return middle + Point{std::sin(angle), -std::cos(angle)} * (kSize / 2 - margin_);
   }
 
-  /// How far a line swings out, as a share of its length: those that wrap around a torus pass by
+  /// How far a line bends, as a fraction of its length: edges that wrap around a torus must avoid
   /// the peers between their ends.
   double bend(const Edge& edge) const {
     const bool far = shape_.kind == Shape::Kind::kGrid &&
@@ -81,7 +81,7 @@ class Places {
   double margin_ = 24, cell_ = 0, dot_ = 0;
 };
 
-/// One line, from dot to dot; bent to its left by a share of its length.
+/// One line between two dots, bent to its left by a fraction of its length.
 std::string line(const Places& places, const Edge& edge, double bend, double width, bool head,
                  const std::string& tip) {
   const Point from = places.of(edge.sender), to = places.of(edge.receiver);

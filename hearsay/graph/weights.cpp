@@ -12,7 +12,7 @@ namespace hearsay::graph {
 
 namespace {
 
-/// What a peer must keep at least, so that weights that sum to 1 up to rounding are found out.
+/// The smallest diagonal entry: also rejects out-weights that sum to 1 only up to rounding.
 constexpr double kSmallestSelf = 1e-9;
 
 auto sender_first(const Edge& edge) { return std::tuple(edge.sender, edge.receiver); }
@@ -35,7 +35,7 @@ void check_edge(const Edge& edge, std::size_t peers) {
   }
 }
 
-/// begin[p] .. begin[p + 1] are the edges of peer p, for edges sorted by that end.
+/// Peer p has the edges begin[p] .. begin[p + 1] - 1, for edges sorted by that end.
 template <class End>
 std::vector<std::size_t> offsets(const std::vector<Edge>& edges, std::size_t peers, End end) {
   std::vector<std::size_t> begin(peers + 1, 0);

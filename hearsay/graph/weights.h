@@ -8,7 +8,7 @@
 
 namespace hearsay::graph {
 
-/// One directed edge: `receiver` uses what `sender` sent with `weight` = W[receiver][sender].
+/// One directed edge: `receiver` weights what `sender` sends by `weight` = W[receiver][sender].
 struct Edge {
   std::uint32_t sender = 0;
   std::uint32_t receiver = 0;
@@ -19,14 +19,15 @@ struct Edge {
 
 /// The mixing matrix W of one round, sparse. Row = receiver, column = sender; column-stochastic
 /// means that each sender splits its mass. The diagonal is what a sender keeps: 1 - the sum of its
-/// out-edges, so columns sum to 1 by construction. Immutable; copies share their tables and cost
-/// nothing.
+/// out-edges, so columns sum to 1 by construction. Immutable; copies share their tables and are
+/// cheap.
 class Weights {
  public:
   Weights() : Weights(0, {}) {}
 
   /// Edges in any order, each pair once, no self-loops, weights > 0. Throws InvalidArgument
-  /// otherwise, and if a sender gives away all it has or more (the diagonal must stay positive).
+  /// otherwise, and if the out-weights of a sender sum to 1 or more (the diagonal must be
+  /// positive).
   Weights(std::size_t peers, std::vector<Edge> edges);
 
   std::size_t peers() const { return tables_->self.size(); }
@@ -51,12 +52,11 @@ class Weights {
     std::vector<double> self;
   };
 
-  std::shared_ptr<const Tables> tables_;  ///< truly shared: a period repeats a matrix many times
+  std::shared_ptr<const Tables> tables_;  ///< shared: a period may repeat a matrix many times
 };
 
-/// W with the edges alone that begin or end at one of the peers first .. first + rows - 1; its
-/// tables have entries for all peers, but edges only for these. W itself if all peers are asked
-/// for.
+/// W with only the edges that begin or end at one of the peers first .. first + rows - 1; its
+/// tables have entries for all peers, but edges only for these. W itself if these are all peers.
 Weights touching(const Weights& weights, std::size_t first, std::size_t rows);
 
 }  // namespace hearsay::graph

@@ -10,7 +10,7 @@
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/core/random.h"
 
-/// Formulas that the GPU joins into one launch, against plain loops, bit for bit.
+/// Elementwise formulas that the GPU fuses into one launch, compared bitwise with plain loops.
 namespace hearsay::backend {
 namespace {
 
@@ -33,10 +33,10 @@ class ChainTest : public ::testing::TestWithParam<Shape> {
   std::unique_ptr<Kernels> kernels_;
 };
 
-/// Blocks on the device and the same floats on the host, on which calls happen one by one.
+/// Blocks on the device and the same floats on the host, where calls are executed one by one.
 class Twins {
  public:
-  static constexpr std::size_t kPoisoned = 4;  ///< from this one on: nothing may read them at first
+  static constexpr std::size_t kPoisoned = 4;  ///< from this array on, NaN until written
 
   Twins(Kernels& kernels, const Shape& shape, std::size_t count)
       : kernels_(kernels), dim_(shape.dim) {
@@ -54,7 +54,7 @@ class Twins {
     }
   }
 
-  /// The rows from `first` on of a block.
+  /// The rows of a block from `first` on.
   struct Part {
     std::size_t array, first;
   };
@@ -153,7 +153,8 @@ class Twins {
   std::vector<double> expected_norms_;
 };
 
-/// Random calls, on whole blocks and on parts that begin at different rows. `after` follows each.
+/// Random calls, on whole blocks and on parts that begin at different rows. Calls `after` after
+/// each.
 template <class After>
 void make_calls(Twins& twins, const Shape& shape, std::uint32_t stream, const After& after) {
   constexpr int kCalls = 60;
@@ -165,7 +166,7 @@ void make_calls(Twins& twins, const Shape& shape, std::uint32_t stream, const Af
     const auto part = [&](std::size_t arrays) {
       return Twins::Part{random.below(arrays), whole ? 0 : random.below(3)};
     };
-    // Mostly few arrays, so that formulas meet those before.
+    // Mostly few arrays, so that formulas depend on earlier ones.
     const std::size_t arrays = random.below(3) > 0 ? 5 : kArrays;
     const Twins::Part x = part(arrays), y = part(arrays);
     const float a = static_cast<float>(random.uniform()) - 0.5f;
@@ -198,7 +199,7 @@ TEST_P(ChainTest, RandomCallsDoWhatTheyDoOneByOne) {
     const std::size_t before = tape().launches();
     make_calls(joined, GetParam(), stream, [] {});
     joined.expect_equal();
-    const std::vector<double> norms = joined.found_norms();  // before the room is used again
+    const std::vector<double> norms = joined.found_norms();  // before the result buffer is reused
     const std::size_t between = tape().launches();
     make_calls(single, GetParam(), stream, [&] { tape().settle(); });
     kernels_->synchronize();
@@ -210,12 +211,12 @@ TEST_P(ChainTest, RandomCallsDoWhatTheyDoOneByOne) {
   }
 }
 
-/// A step of momentum with weight decay, its check, and error feedback: as in a round.
+/// As in a round: a momentum step with weight decay, its norm check, and error feedback.
 TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
   enum { kX, kM, kG, kDelta };
   const std::size_t rows = GetParam().rows;
   Twins twins(*kernels_, GetParam(), 4);
-  // The first norms make room for those that come, and submit what was asked before.
+  // The first norms allocate the result buffers, and submit the calls made before.
   kernels_->squared_norms(kernels_->allocate(rows, GetParam().dim),
                           kernels_->results<double>(rows));
   kernels_->synchronize();
@@ -236,7 +237,7 @@ TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
   twins.expect_equal();
 }
 
-/// Formulas read what is discarded later, and write it again.
+/// Formulas read a block that is discarded later, and write it again.
 TEST_P(ChainTest, WhatIsDiscardedIsStillReadByTheFormulasBefore) {
   const std::size_t rows = GetParam().rows, dim = GetParam().dim;
   const Array g = kernels_->allocate(rows, dim), x = kernels_->allocate(rows, dim);
@@ -261,7 +262,8 @@ TEST_P(ChainTest, WhatIsDiscardedIsStillReadByTheFormulasBefore) {
   expect(x, 14.0f);
 }
 
-/// What is held back happens before anything that may read it, on whatever lane.
+/// Deferred formulas are executed before anything that may read their results, on any lane
+/// (stream).
 TEST_P(ChainTest, LanesAndOtherKernelsFindWhatWasAskedBefore) {
   const std::size_t rows = GetParam().rows;
   std::vector<Array> blocks;

@@ -13,8 +13,8 @@
 
 namespace hearsay::backend {
 
-/// The kernels of a device, or null where the machine has none; a CPU is everywhere. A GPU that is
-/// there but cannot be used is a failure, not a reason to skip.
+/// The kernels of a device, or null if the machine has none (never for the CPU). A GPU that is
+/// present but unusable is a failure, not a reason to skip.
 inline std::unique_ptr<Kernels> kernels_if_any(const std::string& device, ThreadPool& pool) {
   if (device != "cpu" && cuda::device_count() == 0) return nullptr;
   return make_kernels(device, pool);

@@ -11,8 +11,8 @@
 #include "backend/device.h"
 #include "hearsay/core/random.h"
 
-/// Every kernel of kernels.h against a plain loop in double, on odd sizes, from poisoned outputs.
-/// Included by one source a kind of device, which lists the cases.
+/// Every kernel of kernels.h against a plain loop in double, on odd sizes, with poisoned outputs.
+/// Included by one source per kind of device, which lists the cases.
 namespace hearsay::backend {
 
 struct Case {
@@ -90,7 +90,7 @@ TEST_P(KernelTest, AllocateGivesZeros) {
 
 TEST_P(KernelTest, CopiesIndicesAsTheyAre) {
   std::vector<std::uint32_t> indices(dim());
-  for (std::size_t k = 0; k < dim(); ++k) {  // many of them no number, as floats
+  for (std::size_t k = 0; k < dim(); ++k) {  // many of them are NaN as floats
     indices[k] = static_cast<std::uint32_t>(~std::uint64_t{0} - 0x10007 * k);
   }
   const Array array = upload_indices(*kernels_, indices);
@@ -129,7 +129,7 @@ TEST_P(KernelTest, ElementwiseFormulas) {
   expect_each(quotient, [&](std::size_t i, std::size_t k) { return xs[k] / u[i]; });
 }
 
-/// Rows of a larger block begin anywhere, so a device cannot count on aligned ones.
+/// Rows of a larger block begin anywhere, so a device cannot rely on alignment.
 TEST_P(KernelTest, BlocksMayBeginAtAnyRow) {
   if (rows() < 2) return;
   const auto xs = random_floats(1), ys = random_floats(2);
@@ -193,7 +193,7 @@ TEST_P(KernelTest, SumsInDouble) {
   }
   std::vector<VectorView> views;
   for (std::size_t i = 0; i < rows(); ++i) views.push_back({x.row(i).data()});
-  // A sparse vector counts by its entries alone.
+  // A sparse vector contributes its stored entries only.
   const Array index = upload_indices(*kernels_, {0, 2}), value = kernels_->allocate(1, 2);
   kernels_->fill(-3.0f, value);
   if (dim() > 2) views.push_back({nullptr, index.as<std::uint32_t>().row(0), value.row(0)});
@@ -202,7 +202,7 @@ TEST_P(KernelTest, SumsInDouble) {
   EXPECT_NEAR(kernels_->magnitude(views, dim()), expected, 1e-10 * (1 + expected));
 }
 
-/// A host may be many rounds ahead: figures stand until they are asked for again.
+/// A host may be many rounds ahead: results stay valid until result buffers are requested again.
 TEST_P(KernelTest, ResultsOfManyRoundsStandAfterOneSynchronize) {
   Array x = random_block(1);
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -249,8 +249,8 @@ TEST_P(KernelTest, NormsShowWhatIsNotFinite) {
   }
 }
 
-/// A graph in which row i hears from the rows below it, 128 at most, so that the rounding of sums
-/// in floats stays small, and from two vectors of elsewhere.
+/// A graph in which row i receives from up to 128 rows before it, so that the rounding of float
+/// sums stays small, and from two remote vectors.
 struct Neighbourhood {
   std::vector<std::uint32_t> begin{0}, source;
   std::vector<float> weight;
@@ -293,7 +293,7 @@ TEST_P(KernelTest, MixingReadsRowsBeforeItOverwritesThem) {
   });
 }
 
-/// A ring with weights that floats cannot hold exactly; what goes out comes in.
+/// A ring with weights that are not exact in floats; what is sent equals what is received.
 struct Ring {
   std::vector<std::uint32_t> begin{0}, source;
   std::vector<float> weight;
@@ -340,7 +340,7 @@ TEST_P(KernelTest, CompensatedMixingFollowsItsFormula) {
   }
 }
 
-/// What plain mixing loses in one round stays in methods that integrate x.
+/// Methods that integrate x would accumulate the rounding errors of plain mixing.
 TEST_P(KernelTest, CompensatedMixingConservesTheSumFarBeyondFloats) {
   Array x = random_block(1), low = kernels_->allocate(rows(), dim());
   std::vector<Array> sent;
@@ -400,7 +400,7 @@ TEST_P(KernelTest, SparseMixingEqualsDenseMixing) {
   expect_each(from_sparse, [&](std::size_t, std::size_t k) { return expected[k]; });
 }
 
-/// Ten lanes, more than a GPU has, each with a block and norms of its own.
+/// Ten lanes (streams), more than a GPU has, each with its own block and norms.
 TEST_P(KernelTest, LanesDoWhatWouldHappenOneAfterTheOther) {
   constexpr std::size_t kLanes = 10;
   const std::vector<float> floats = random_floats(1);
@@ -432,7 +432,8 @@ TEST_P(KernelTest, LanesDoWhatWouldHappenOneAfterTheOther) {
   EXPECT_EQ(calls(true), calls(false));
 }
 
-/// The same calls on a device's other kernels, on the CPU with another number of threads.
+/// The same calls on a second Kernels object of the device, on the CPU with another number of
+/// threads.
 TEST_P(KernelTest, ResultsAreTheSameBitByBit) {
   ThreadPool one(1);
   const auto other = make_kernels(GetParam().device, one);

@@ -3,7 +3,7 @@
 namespace hearsay::backend {
 namespace {
 
-// 40,000 entries are summed in several pieces; 1024 rows need narrow tiles to mix in place.
+// 40,000 entries are summed in several chunks; 1024 rows need narrow tiles to mix in place.
 INSTANTIATE_TEST_SUITE_P(Cuda, KernelTest,
                          ::testing::Values(Case{"cuda", 1, 0, 1}, Case{"cuda", 1, 1, 1},
                                            Case{"cuda", 3, 7, 1}, Case{"cuda", 2, 33, 1},

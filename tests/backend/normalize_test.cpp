@@ -13,7 +13,7 @@ namespace {
 constexpr float kOne[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 constexpr float kZero[16] = {};
 
-/// One sample of `x.size()` pixels of 16 channels that are all alike.
+/// One sample of `x.size()` pixels with 16 identical channels.
 std::vector<float> repeated(const std::vector<float>& x) {
   std::vector<float> tiles;
   for (float value : x) tiles.insert(tiles.end(), 16, value);

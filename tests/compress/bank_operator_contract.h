@@ -12,8 +12,8 @@
 #include "compress/vectors.h"
 #include "hearsay/compress/bank_operator.h"
 
-/// A BankOperator is its Compressor, row by row and bit by bit, whatever the device. Included by
-/// one source a kind of device.
+/// On every device a BankOperator equals its Compressor, row by row and bit by bit. Included by one
+/// source per kind of device.
 namespace hearsay::compress {
 
 struct Subject {
@@ -72,7 +72,7 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
   Decoded download(const backend::VectorView& view, std::size_t dim) {
     Decoded q;
     q.sparse = GetParam().spec.starts_with("topk") || GetParam().spec.starts_with("randk");
-    EXPECT_TRUE(dim == 0 || (view.dense == nullptr) == q.sparse);  // nothing may be nowhere
+    EXPECT_TRUE(dim == 0 || (view.dense == nullptr) == q.sparse);  // null is valid if empty
     if (q.sparse) {
       q.index = backend::download(*kernels_, view.index);
       q.value = backend::download(*kernels_, view.value);
@@ -82,7 +82,7 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
     return q;
   }
 
-  /// Where two results part, for whoever must find out why.
+  /// Where two results differ, for debugging.
   static std::string difference(const Decoded& found, const Decoded& expected) {
     const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
     if (found.sparse != expected.sparse) return "one is sparse";
@@ -148,8 +148,7 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
     }
   }
 
-  /// Whether the norms in front of two qsgd codes are equal; they are within a unit in the last
-  /// place in any case.
+  /// Whether the norms at the start of two qsgd codes are equal; expects them to be within one ulp.
   static bool same_norms(const Bytes& a, const Bytes& b, const Layout& layout) {
     bool same = true;
     std::size_t at = 0;
@@ -170,8 +169,8 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
   std::unique_ptr<Compressor> compressor_ = make_compressor(GetParam().spec);
 };
 
-/// d of a fixed set of normal numbers, beginning elsewhere for every seed: drawing afresh would
-/// take most of the time of these tests.
+/// d of a fixed set of normal numbers, with an offset per seed: drawing new ones would take most of
+/// the time of these tests.
 inline std::vector<float> some_normal(std::size_t d, std::size_t seed, float scale = 1) {
   static const std::vector<float> numbers = normal_vector(200'003, 1);
   std::vector<float> x(d);
@@ -179,7 +178,7 @@ inline std::vector<float> some_normal(std::size_t d, std::size_t seed, float sca
   return x;
 }
 
-/// No tensors, empty ones, tensors of one entry, and sizes around what one block handles.
+/// No tensors, empty ones, tensors of one entry, and sizes around what one thread block handles.
 inline std::vector<Layout> bank_layouts() {
   std::vector<Layout> all(1);
   for (const std::size_t n : {0u, 1u, 2u, 33u, 1000u}) all.emplace_back(n);
@@ -231,8 +230,8 @@ TEST_P(BankOperatorTest, SixtyFourPeers) {
   check(layout, rows);
 }
 
-/// Rounds that repeat, with more rows and with fewer, of numbers a thousand times smaller and
-/// larger in between, leave nothing behind. Odd rows have many entries of equal magnitude.
+/// Repeated rounds with more and fewer rows, and with numbers a thousand times smaller and larger
+/// in between, leave no state behind. Odd rows have many entries of equal magnitude.
 TEST_P(BankOperatorTest, CallsDoNotDependOnThoseBefore) {
   Layout layout;
   for (const std::size_t n : {300u, 1u, 50'000u, 3000u, 40'001u}) layout.add("t", {n});

@@ -16,7 +16,7 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// The specs under contract: every row's example, and every value of every parameter.
+/// The specs of the contract suite: every row's example, and every value of every parameter.
 std::vector<std::string> specs() {
   std::vector<std::string> all;
   for (const Entry& entry : registry()) {
@@ -63,7 +63,7 @@ std::vector<std::vector<float>> vectors(std::size_t n) {
   if (n > 0) {
     all.emplace_back(n);
     all.back()[n / 2] = -3;
-    all.emplace_back(n, 1 / 260.0f);  // all but one just under half a step of 8-bit levels
+    all.emplace_back(n, 1 / 260.0f);  // all but one just below half a step of 8-bit levels
     all.back()[0] = 1;
     all.emplace_back(n);
     for (std::size_t i = 0; i < n; ++i) all.back()[i] = std::pow(0.99f, static_cast<float>(i));
@@ -105,7 +105,8 @@ TEST_P(CompressorContract, KeepsItsPromise) {
         squares += error * error;
         largest = std::max(largest, error);
       }
-      // A mean of draws is within this of the expectation (empirical Bernstein bound, 1 in 10^4).
+      // The mean of the draws is within this of the expectation (empirical Bernstein,
+      // 1 in 10^4).
       const double mean = sum / draws;
       const double spread = std::sqrt(std::max(0.0, squares / draws - mean * mean) / draws);
       const double slack = is_random() ? 4.5 * spread + 24 * largest / draws : 0;
@@ -139,7 +140,7 @@ TEST_P(CompressorContract, IsUnbiasedIfItSaysSo) {
         squares[j] += dot * dot;
       }
     }
-    // Along every direction the mean error is within five standard errors of zero.
+    // In every direction the mean error is within five standard errors of zero.
     for (std::size_t j = 0; j < kDirections; ++j) {
       const double mean = sum[j] / kDraws;
       const double variance = std::max(0.0, squares[j] / kDraws - mean * mean);
@@ -165,7 +166,7 @@ TEST_P(CompressorContract, LengthIsExactAndDecodeGivesTheSameBits) {
         wire.push_back(0xff);
         ByteReader reader(ByteView(wire).subspan(3), "test");
         Decoded read;
-        read.dense = {1, 2};  // whatever was there before
+        read.dense = {1, 2};  // stale contents
         read.index = {7};
         compressor_->decode(reader, layout, read);
         EXPECT_EQ(reader.left(), 1u);
@@ -194,7 +195,7 @@ TEST_P(CompressorContract, ZeroStaysZero) {
 }
 
 TEST_P(CompressorContract, NonFiniteInputComesOutNonFinite) {
-  // A random-k may leave the entry out; every other operator must show it.
+  // Random-k may omit the entry; every other operator must propagate it.
   if (GetParam().starts_with("randk") && GetParam() != "randk:keep=1") return;
   for (const Layout& layout : layouts()) {
     for (const float special : {kInf, -kInf, kNan}) {

@@ -24,7 +24,7 @@ const char* const kSpecs[] = {
     "qsgd:bits=7,unbiased=1",
 };
 
-/// Any float at all: half of them from random bits, which gives NaNs, infinities and subnormals.
+/// Arbitrary floats: half of them from random bits, which gives NaNs, infinities and subnormals.
 rc::Gen<float> any_float() {
   return rc::gen::oneOf(
       rc::gen::map(rc::gen::arbitrary<std::uint32_t>(),
@@ -59,7 +59,7 @@ TEST(CompressProperty, DecodeOfEncodeIsWhatTheSenderSaw) {
   }));
 }
 
-/// Foreign bytes decode to something of the right shape, or throw CorruptData and nothing else.
+/// Untrusted bytes decode to something of the right shape, or throw CorruptData and nothing else.
 void decode_foreign(const Compressor& compressor, const Layout& layout, const Bytes& wire) {
   ByteReader reader(wire, "test");
   Decoded q;

@@ -59,7 +59,7 @@ TEST(SelectLargest, IsExactForEverySizeAroundTheVectorWidth) {
   for (std::size_t n = 0; n <= 70; ++n) expect_exact_for_all_k(normal_vector(n, n + 1), "normal");
 }
 
-/// Inputs on which the sampled threshold is right, and such that defeat it.
+/// Inputs for which the sampled threshold is right, and inputs that defeat it.
 TEST(SelectLargest, IsExactOnLargeAndAdversarialVectors) {
   constexpr std::size_t kSize = 200'003;
   const std::vector<float> normal = normal_vector(kSize, 1);

@@ -44,7 +44,7 @@ TEST(Float16, HasTheStandardValues) {
   EXPECT_EQ(from_half(0x7c00), kInf);
 }
 
-/// Between two neighbours of the format, a number goes to the nearer one, and halfway to the even.
+/// Numbers between two neighbours of the format round to the nearer one, ties to even.
 template <std::uint16_t (*narrow)(float), float (*widen)(std::uint16_t)>
 void expect_nearest_even(std::uint16_t largest) {
   for (std::uint16_t code = 0; code < largest; ++code) {

@@ -11,7 +11,7 @@
 
 namespace hearsay::compress {
 
-/// The same result, bit for bit: NaNs count too.
+/// Bitwise equality, including NaNs.
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -25,7 +25,7 @@ inline bool same_bits(const Decoded& a, const Decoded& b) {
          same_bits(a.dense, b.dense);
 }
 
-/// A vector of d entries, whatever they are.
+/// Whether q is a valid vector of d entries, of any values.
 inline bool well_formed(const Decoded& q, std::size_t d) {
   if (!q.sparse) return q.dense.size() == d && q.index.empty() && q.value.empty();
   const auto repeat = std::ranges::adjacent_find(q.index, std::greater_equal<>());
@@ -33,7 +33,7 @@ inline bool well_formed(const Decoded& q, std::size_t d) {
          (q.index.empty() || q.index.back() < d);
 }
 
-/// C(x) with its zeros.
+/// C(x) as a dense vector.
 inline std::vector<float> expand(const Decoded& q, std::size_t d) {
   if (!q.sparse) return q.dense;
   std::vector<float> x(d);

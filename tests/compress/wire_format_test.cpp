@@ -24,7 +24,7 @@ Bytes body(const char* spec, const std::vector<float>& x, const Layout& layout) 
   return Bytes(wire.begin() + kHeaderBytes, wire.end());
 }
 
-/// The bytes that docs/wire_format.md walks through. A change here is a new message version.
+/// The example bytes of docs/wire_format.md. A change here requires a new message version.
 TEST(WireFormat, IsWhatTheDocumentSays) {
   std::vector<float> x(40);
   x[5] = 1.5f;
@@ -57,13 +57,13 @@ TEST(WireFormat, OfTheOtherOperatorsIsWhatTheDocumentSays) {
             (Bytes{0x00, 0x00, 0x80, 0x3f, 0x00, 0x00, 0x00, 0xc0}));
 }
 
-/// Decoded by what the document says, and nothing else.
+/// Decoded only by the rules of the document.
 TEST(WireFormat, OfLevelsHasTheValuesThatTheDocumentSays) {
   Layout layout;
   layout.add("weight", {2, 4});
   layout.add("bias", {2});
   const std::vector<float> x{0.5f, -3, 0.25f, 0, 1.5f, -0.5f, 2, 0.125f, -1, 0.75f};
-  const int levels[] = {0, -2, 0, 0, 1, -1, 1, 0, -3, 1};  // as the document reads its example
+  const int levels[] = {0, -2, 0, 0, 1, -1, 1, 0, -3, 1};  // as in the document's example
   for (const bool unbiased : {false, true}) {
     const std::string spec = unbiased ? "qsgd:bits=2,unbiased=1" : "qsgd:bits=2";
     const Bytes wire = body(spec.c_str(), x, layout);

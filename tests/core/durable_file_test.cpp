@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One writer is in the middle of it while another, in a process of its own, begins and ends.
+/// While one writer is half done, another one, in another process, starts and commits.
 TEST(DurableFile, OfSeveralWritersIsWholeAndTheLastOnes) {
   const support::Scratch scratch;
   const fs::path path = scratch / "record";

@@ -8,9 +8,10 @@
 namespace hearsay {
 namespace {
 
-/// The generator is the published one: known answers of Philox4x32-10 (Random123's kat_vectors).
+/// The generator is the published one: known-answer tests of Philox4x32-10 (Random123's
+/// kat_vectors).
 TEST(Random, IsPhilox4x32WithTenRounds) {
-  // Key 0, counter 0 needs purpose 0, which no stream has; so this is the one way to reach it.
+  // Key 0 with counter 0 needs purpose 0, which no real stream has.
   const Random zero(0, static_cast<Purpose>(0));
   const std::array<std::uint32_t, 4> expected{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
   EXPECT_EQ(zero.words(0), expected);

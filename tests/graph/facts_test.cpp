@@ -119,7 +119,7 @@ TEST(Facts, PerronVectorOfSlowGraphsIsProportionalToDegreePlusOne) {
 }
 
 TEST(Facts, RoundsAreThoseOfDoingIt) {
-  // On a ring the slowest mode decides: rho^t = 1e-3 up to its share of the vector, at most 1.
+  // On a ring the slowest mode dominates: rho^t = 1e-3 / (its share of the vector, at most 1).
   const Facts ring = facts("ring", 16);
   const double latest = std::log(1e-3) / std::log(ring.rho);
   EXPECT_LE(static_cast<double>(ring.rounds_to_1e3), std::ceil(latest));
@@ -131,7 +131,7 @@ TEST(Facts, RoundsAreThoseOfDoingIt) {
 
 TEST(Facts, RoundsOfSlowGraphsGrowWithTheSquareOfTheRing) {
   const double small =
-      static_cast<double>(facts("ring", 1024).rounds_to_1e3);  // predicted, not done
+      static_cast<double>(facts("ring", 1024).rounds_to_1e3);  // computed, not simulated
   const double large = static_cast<double>(facts("ring", 2048).rounds_to_1e3);
   EXPECT_NEAR(large / small, 4, 1);
   EXPECT_GT(small, 50000);
@@ -171,7 +171,7 @@ TEST(Facts, OfAScheduleAreOfTheProductOverOnePeriod) {
   EXPECT_EQ(facts("cycle:ring+ring,every=3", 10).period, 6u);
 }
 
-/// 4,096 peers in seconds, each family by the path it takes.
+/// 4,096 peers in seconds; each family with its own solver.
 class LargeGraph : public testing::TestWithParam<const char*> {};
 
 TEST_P(LargeGraph, HasFacts) {

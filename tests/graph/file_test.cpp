@@ -10,13 +10,13 @@ namespace {
 
 class FileGraph : public testing::Test {
  protected:
-  /// The spec of a file with that text.
+  /// The spec of a file with this text.
   std::string spec(std::string_view text) {
     std::ofstream(path_) << text;
     return "file:" + path_;
   }
 
-  /// The error that reading that text gives, without the path.
+  /// The error message for this text, without the path.
   std::string error(std::string_view text, std::size_t peers = 0) {
     std::string message = message_of_spec(spec(text), peers);
     for (std::size_t at; (at = message.find(path_)) != std::string::npos;) {

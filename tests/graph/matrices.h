@@ -33,7 +33,7 @@ inline Weights weights_of(std::string_view spec, std::size_t peers, std::uint64_
   return make_schedule(spec, {.peers = peers, .seed = seed})->at(0, 0);
 }
 
-/// The text of the InvalidArgument that the action throws.
+/// The message of the InvalidArgument that the action throws.
 inline std::string message_of(auto action) {
   try {
     action();

@@ -20,7 +20,7 @@ TEST(Picture, IsTheMatrixOfASmallGraphWithOneRowAReceiver) {
 }
 
 TEST(Picture, IsASketchOfALargeGraph) {
-  // A character is one sender and two receivers: '@' both, '+' one of them.
+  // Each character covers one sender and two receivers: '@' both, '+' one of them.
   const std::string ring = picture(weights_of("ring", 64));
   EXPECT_EQ(std::ranges::count(ring, '\n'), 32);
   EXPECT_EQ(ring.substr(0, 65), "@@+" + std::string(60, ' ') + "+\n");

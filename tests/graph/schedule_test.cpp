@@ -18,14 +18,14 @@ constexpr std::size_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 64};
 
 const std::string kFile = "file:FILE";
 
-/// A spec of the contract suite and what its family promises.
+/// A spec of the contract suite and the properties its family guarantees.
 struct Case {
   std::string spec;
   bool doubly_stochastic = false;
   bool symmetric = false;
 };
 
-/// Every row of the registry, in its variants; a row without a case here fails a test below.
+/// Every row of the registry with its variants; a row without a case here fails a test below.
 const Case kCases[] = {
     {"ring", true, true},
     {"ring:directed", true, false},
@@ -75,7 +75,7 @@ std::string spec_for(const Case& sample, std::size_t n) {
 
 class GraphContract : public testing::TestWithParam<Case> {
  protected:
-  /// The graph in every legal size.
+  /// The graph in every valid size.
   std::vector<std::unique_ptr<Schedule>> make(std::uint64_t seed) const {
     std::vector<std::unique_ptr<Schedule>> schedules;
     for (std::size_t n : legal_sizes(GetParam())) {
@@ -84,7 +84,7 @@ class GraphContract : public testing::TestWithParam<Case> {
     return schedules;
   }
 
-  /// All matrices in every legal size.
+  /// All matrices in every valid size.
   std::vector<Weights> matrices(std::uint64_t seed) const {
     std::vector<Weights> all;
     for (const auto& schedule : make(seed)) {
@@ -209,7 +209,7 @@ TEST(GraphRegistry, HasACaseInTheContractSuiteForEveryRow) {
 
 TEST(GraphRegistry, HasExamplesThatWork) {
   for (const Entry& entry : registry()) {
-    if (entry.name == "file") continue;  // its example names a file of the user
+    if (entry.name == "file") continue;  // its example names a user's file
     EXPECT_NO_THROW(make_schedule(entry.example, {})) << entry.example;
   }
 }

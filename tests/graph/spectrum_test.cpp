@@ -21,7 +21,7 @@ struct Sample {
   std::size_t peers;
 };
 
-/// The dense solver is the reference for the two other paths.
+/// The dense solver is the reference for the two others.
 TEST(Circulants, AgreeWithTheDenseSolver) {
   const Sample samples[] = {{"ring", 12},
                             {"ring", 13},

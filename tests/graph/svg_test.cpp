@@ -17,7 +17,7 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// Every tag is closed in order.
+/// Whether tags are balanced.
 bool is_well_formed(std::string_view text) {
   std::vector<std::string> open;
   for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;) {

@@ -19,9 +19,9 @@ inline void PrintTo(const Entry& entry, std::ostream* out) { *out << entry.name;
 namespace hearsay::support {
 
 /// A method of the registry on five peers, with a compressor and an optimizer that suit it. Where
-/// compression must be mild, it has 16 bits: ecd enlarges what another rounding changes, and with
-/// 10 bits its models are 3e-3 apart after 20 rounds if the rate differs by 5e-6 of itself; so,
-/// 1e-4.
+/// compression must be mild, it has 16 bits: ecd amplifies rounding differences, and with 10 bits
+/// its models differ by 3e-3 after 20 rounds if the learning rate changes by a relative 5e-6; with
+/// 16 bits, by 1e-4.
 inline train::Config method_on(const algorithm::Entry& entry,
                                std::vector<std::pair<std::string, std::string>> more) {
   using Compression = algorithm::Needs::Compression;
@@ -44,7 +44,7 @@ class EveryAlgorithm : public ::testing::TestWithParam<algorithm::Entry> {
     return support::method_on(GetParam(), std::move(more));
   }
 
-  /// On five noisy quadratics.
+  /// The settings of a run on five noisy quadratics.
   static train::Config settings(const std::string& threads = "1") {
     return method_on({{"data", "least-squares:noise=0.1"},
                       {"rounds", "26"},

@@ -10,7 +10,7 @@ namespace hearsay::support {
 
 namespace {
 
-/// Threads over a hub in which messages arrive in a random order.
+/// Threads connected by a hub that delivers messages in random order.
 World threads(std::size_t processes) {
   const auto run = [processes](const std::function<void(gossip::ProcessGroup&)>& body) {
     transport::Hub hub(processes, {.shuffle = 7});

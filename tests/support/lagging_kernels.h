@@ -9,8 +9,9 @@
 
 namespace hearsay::support {
 
-/// The CPU's kernels with the manners of a device that is three rounds behind: norms stand in their
-/// room only after `synchronize`, and the first room after that spoils what stood in all others.
+/// The CPU's kernels, behaving like a device that is three rounds behind: norms are in their result
+/// buffers only after `synchronize`, and the first buffer requested after that invalidates all
+/// others.
 class LaggingKernels : public engine::FarKernels {
  public:
   explicit LaggingKernels(ThreadPool& pool) : FarKernels(pool, 0) {}
@@ -36,7 +37,7 @@ class LaggingKernels : public engine::FarKernels {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     if (synchronized_) {
       for (std::vector<double>& room : rooms_) std::ranges::fill(room, kNothing);
-      spoiled_.swap(rooms_);  // still there for those who should not look any more
+      spoiled_.swap(rooms_);  // kept allocated: a stale read finds NaN
       rooms_.clear();
       synchronized_ = false;
     }

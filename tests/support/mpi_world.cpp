@@ -1,4 +1,4 @@
-// The main function of tests that mpirun starts:   train_mpi_tests [ARGUMENTS of GoogleTest]
+// The main function of tests started by mpirun:   train_mpi_tests [ARGUMENTS of GoogleTest]
 // Every rank runs every test, in the same order.
 #include <exception>
 #include <memory>
@@ -31,7 +31,7 @@ int run_tests() {
   gossip::ProcessGroup group(*transport);
   our_crew = &group;
   const int failed = RUN_ALL_TESTS();
-  // The others would wait for a rank that left a test half way.
+  // The others would wait forever for a rank that left a test early.
   if (failed != 0) transport->abort(failed);
   return failed;
 }

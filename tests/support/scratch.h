@@ -17,7 +17,7 @@
 
 namespace hearsay::support {
 
-/// A directory of a test's own, removed with everything in it at the end.
+/// A temporary directory of one test, removed with its contents by the destructor.
 class Scratch {
  public:
   Scratch() {
@@ -49,7 +49,7 @@ inline void write_text(const std::filesystem::path& path, std::string_view text)
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// Every file under a directory with its bytes: what must not change.
+/// Every file under a directory with its contents, to check that nothing changes.
 inline std::vector<std::pair<std::string, std::string>> contents(
     const std::filesystem::path& directory) {
   std::vector<std::pair<std::string, std::string>> found;
@@ -61,7 +61,7 @@ inline std::vector<std::pair<std::string, std::string>> contents(
   return found;
 }
 
-/// summary.json of a run without what differs from one machine or moment to the next.
+/// summary.json of a run without the entries that depend on machine or time.
 inline nlohmann::json lasting(nlohmann::json summary) {
   for (const char* key : {"seconds", "seconds_per_round", "samples_per_second", "peak_rss_bytes",
                           "threads", "processes", "transport", "seconds_waited"}) {
@@ -74,7 +74,7 @@ inline nlohmann::json summary_of(const std::filesystem::path& run) {
   return nlohmann::json::parse(read_text(run / "summary.json"));
 }
 
-/// The lines of metrics.jsonl, without the seconds.
+/// The lines of metrics.jsonl, without `seconds`.
 inline std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run) {
   std::vector<nlohmann::json> lines;
   std::ifstream in(run / "metrics.jsonl");
@@ -85,14 +85,14 @@ inline std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run) 
   return lines;
 }
 
-/// Settings, resolved.
+/// The resolved config of these settings.
 inline train::Config config_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   train::Config config;
   for (const auto& [key, value] : settings) config.set(key, value);
   return train::resolve(config);
 }
 
-/// Five peers on least squares with noisy gradients, and these settings.
+/// Five peers on least squares with noisy gradients, plus these settings.
 inline train::Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
   more.insert(more.end(), {{"data", "least-squares:noise=0.1"}, {"peers", "5"}, {"threads", "1"}});
   return config_of(more);

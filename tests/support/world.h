@@ -13,20 +13,20 @@
 
 namespace hearsay::support {
 
-/// Processes that can train together: threads here, the ranks of an mpirun there.
+/// Processes that can train together: threads of one program, or the ranks of an mpirun.
 struct World {
   std::string name;
-  /// Calls the body in every process, and returns when all of them are done (as far as they are in
-  /// this program).
+  /// Calls the body in every process, and returns when all of them that are in this program are
+  /// done.
   std::function<void(const std::function<void(gossip::ProcessGroup&)>&)> run;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const World& world) { return out << world.name; }
 
-/// Those of this test program.
+/// The worlds of this test program.
 std::vector<World> worlds();
 
-/// A scratch directory that all processes see, until all of them are done with it.
+/// A scratch directory shared by all processes, until all of them are done with it.
 class SharedScratch {
  public:
   explicit SharedScratch(gossip::ProcessGroup& group) : group_(group) {

@@ -15,7 +15,7 @@ namespace hearsay::backend {
 
 namespace {
 
-constexpr std::size_t kChunk = 1 << 14;       // floats of an elementwise task: 64 KB a stream
+constexpr std::size_t kChunk = 1 << 14;       // floats per elementwise task: 64 KB per stream
 constexpr std::size_t kTileFloats = 1 << 16;  // floats of all rows' tiles together: 256 KB, fits L2
 
 class CpuKernels : public Kernels {
@@ -50,7 +50,7 @@ class CpuKernels : public Kernels {
   void clip_rows(double most, Block y) override {
     for_rows(y, [&](std::size_t i) {
       float* row = y.row(i).data();
-      // A row with a NaN compares false and stays as it is, so that the run that made it stops.
+      // A row with a NaN compares false and stays unchanged, so that the run fails on it.
       const double norm = std::sqrt(cpu::squared_norm(row, y.dim));
       if (norm > most) cpu::axpby(static_cast<float>(most / norm), row, 0.0f, row, y.dim);
     });
@@ -123,7 +123,7 @@ class CpuKernels : public Kernels {
   }
 
   void* figures(std::size_t count) override {
-    // Room that was handed out must stay where it is: a list of pieces, used again from the first.
+    // Buffers that were handed out must not move: a list of buffers, reused from the first.
     if (handed_out_ == pieces_.size()) pieces_.emplace_back();
     std::vector<double>& piece = pieces_[handed_out_++];
     piece.resize(std::max(piece.size(), count));
@@ -153,7 +153,7 @@ class CpuKernels : public Kernels {
   }
 
  private:
-  /// What is added to columns [begin, begin + n) of row i, in the names of cpu::mix_row.
+  /// The terms added to columns [begin, begin + n) of row i, named as in cpu::mix_row.
   struct MixedRow {
     std::size_t i, begin, n;
     const float* c;
@@ -163,7 +163,7 @@ class CpuKernels : public Kernels {
     std::size_t count;
   };
 
-  /// body(first, count) over pieces of [0, size): the floats of a block, or the columns of its
+  /// body(first, count) over chunks of [0, size): the floats of a block, or the columns of its
   /// rows.
   template <class Body>
   void for_chunks(std::size_t size, const Body& body) {
@@ -206,8 +206,8 @@ class CpuKernels : public Kernels {
     });
   }
 
-  /// Tile by tile over the columns, all rows of a tile at once: sources that are rows of x are
-  /// copied out first, so x is read once and written once, and mixing needs no second n x d block.
+  /// Loops over tiles of columns, all rows of a tile at once: sources that are rows of x are copied
+  /// out first, so x is read once and written once, and mixing needs no second n x d block. Calls
   /// add(MixedRow) for every row of a tile.
   template <class Add>
   void mix_dense(const Mixing& mixing, std::span<const VectorView> q, Block x, const Add& add) {

@@ -11,8 +11,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
 
-/// body(d, i) for whole vectors, then for single floats: a CappedTag<float, 1> runs the same
-/// formula.
+/// body(d, i) for whole vectors, then for single floats: the same formula with CappedTag<float, 1>.
 template <class Body>
 HWY_INLINE void for_each_vector(std::size_t n, const Body& body) {
   const D d;
@@ -102,8 +101,8 @@ void mix_row_compensated(const float c[2], const float* own, const float* weight
   for_each_vector(n, [=](auto d, std::size_t i) {
     const auto self = hn::LoadU(d, own + i), before = hn::LoadU(d, x + i);
     const auto kept = hn::Set(d, keep);
-    // A rounded product. The compiler may fuse Mul with an Add that follows, and TwoSum is exact
-    // for floats only; a MulAdd stays as it is.
+    // A rounded product. The compiler may fuse a Mul with a subsequent Add, and TwoSum is exact
+    // only for floats; a MulAdd is left alone.
     const auto product = [&](auto a, auto b) { return hn::MulAdd(a, b, hn::Zero(d)); };
     auto sum = product(kept, before);
     auto error = hn::MulAdd(kept, hn::LoadU(d, low + i), hn::MulSub(kept, before, sum));

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 /// The vector loops of the CPU backend over plain ranges, for the widest instruction set the
-/// machine has (Google Highway, chosen at run time). Serial: the caller cuts the work for its
+/// machine has (Google Highway, chosen at run time). Serial: the caller divides the work among its
 /// threads.
 namespace hearsay::backend::cpu {
 

@@ -2,7 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hearsay/backend/cpu/normalize.cpp"
-// The order matters to Highway.
+// Highway needs this order.
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hearsay::backend::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// body(d, n, c, at) for every sample n and every vector of channels from c on: its pixels lie at
-/// at, at + block, at + 2 block, ...
+/// body(d, n, c, at) for every sample n and every vector of channels from c on: its pixels are at
+/// `at`, at + block, at + 2 block, ...
 template <class Body>
 HWY_INLINE void for_each_run(const Tiles& tiles, const Body& body) {
   const hn::ScalableTag<float> d;
@@ -36,8 +36,8 @@ HWY_INLINE hn::Vec<D> load(D d, const PerChannel& values, std::size_t n, std::si
   return hn::LoadU(d, values.data + n * values.stride + c);
 }
 
-/// s(t) = 1 / (1 + exp(-t)). Highway's Exp holds up to 88 only; a NaN passes (it is the second term
-/// of Min that x86 returns then).
+/// s(t) = 1 / (1 + exp(-t)). Highway's Exp is valid up to 88 only; a NaN passes (x86's Min then
+/// returns its second operand).
 template <class D>
 HWY_INLINE hn::Vec<D> logistic(D d, hn::Vec<D> t) {
   const auto one = hn::Set(d, 1.0f);
@@ -48,7 +48,7 @@ HWY_INLINE hn::Vec<D> logistic(D d, hn::Vec<D> t) {
 void moments(const float* x, const Tiles& tiles, float* mean, float* square) {
   const std::size_t width = tiles.padded_channels();
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
-    // Sums of what differs from the first pixel: no cancellation where the mean is large.
+    // Sums of differences from the first pixel: no cancellation where the mean is large.
     const float* p = x + at;
     const auto shift = hn::LoadU(d, p);
     auto s0 = hn::Zero(d), s1 = s0, q0 = s0, q1 = s0;
@@ -79,7 +79,7 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto a = load(d, scale, n, c);
     const auto b = load(d, offset, n, c);
-    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);  // first in Max: a NaN stays one
+    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);  // first operand of Max: NaN stays NaN
     const std::size_t end = at + tiles.pixels * tiles.block;
     if (residual == nullptr) {
       for (std::size_t i = at; i < end; i += tiles.block) {

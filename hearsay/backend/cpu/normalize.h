@@ -2,11 +2,11 @@
 
 #include "hearsay/backend/cpu/tiles.h"
 
-/// The vector loops of batch, group and EvoNorm over a batch of activations, serial. Whatever the
-/// norm, its statistics and gradients are sums over the pixels of one channel of one sample; the
-/// caller combines those few numbers (in double) and hands back coefficients a channel.
+/// The vector loops of batch norm, group norm and EvoNorm over a batch of activations, serial. For
+/// all norms, statistics and gradients are sums over the pixels of one channel of one sample; the
+/// caller combines those few numbers (in double) and passes coefficients per channel.
 ///
-/// Sums have one entry a sample and padded channel, [n * padded_channels + c].
+/// Sums have one entry per sample and padded channel, [n * padded_channels + c].
 namespace hearsay::backend::cpu {
 
 /// mean = the mean over pixels of x; square = the sum of (x - mean)^2.
@@ -16,9 +16,10 @@ void moments(const float* x, const Tiles& tiles, float* mean, float* square);
 void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel offset,
             const float* residual, bool relu, float* y);
 
-/// The way back through `affine`. g, the gradient of y, becomes g + also where y > 0 (everywhere
-/// without relu), else 0; `also` may be null. sum = the sum over pixels of g, product = of
-/// g (x - centre). Without `y`, its sign is found from x, scale and offset.
+/// Backward of `affine`. g, the gradient of y, becomes g + also where y > 0 (everywhere without
+/// relu), else 0; `also`, a second gradient of y, may be null. sum = the sum over pixels of g,
+/// product = that of g (x - centre). If `y` is null, its sign is recomputed from x, scale and
+/// offset.
 struct AffineOutput {
   bool relu = false;
   const float* y = nullptr;
@@ -43,7 +44,7 @@ void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, 
 void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
                   PerChannel b, PerChannel c, float* dx);
 
-/// Set the channels that only fill up the last block to zero.
+/// Set the padding channels of the last block to zero.
 void clear_padding(float* x, const Tiles& tiles);
 
 }  // namespace hearsay::backend::cpu

@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hearsay/backend/cpu/select.cpp"
 #include <hwy/cache_control.h>
-#include <hwy/foreach_target.h>  // compiles this file once an instruction set
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -16,11 +16,11 @@ namespace hearsay::backend::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// How many entries ahead memory is asked for; between 1024 and 4096 the time is the same.
+/// Prefetch distance in entries; between 1024 and 4096 the time is the same.
 constexpr std::size_t kAhead = 2048;
 
 /// Write the entries of x of magnitude at least `least`, in order, and return how many there are.
-/// The outputs have room for n entries; what lies behind the returned count is overwritten too.
+/// The outputs hold n entries; those after the returned count are overwritten too.
 std::size_t collect(const float* x, std::size_t n, std::uint32_t least, std::uint32_t first,
                     std::uint32_t* index, float* value) {
   const hn::ScalableTag<std::uint32_t> counts;
@@ -32,7 +32,7 @@ std::size_t collect(const float* x, std::size_t n, std::uint32_t least, std::uin
   std::size_t count = 0;
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    hwy::Prefetch(x + i + kAhead);  // the hardware's own prefetching stops at every page
+    hwy::Prefetch(x + i + kAhead);  // the hardware prefetcher stops at page boundaries
     const auto v = hn::LoadU(floats, x + i);
     const auto large = hn::Gt(hn::And(hn::BitCast(bits, v), magnitude_mask), below);
     if (hn::AllFalse(bits, large)) continue;
@@ -62,12 +62,11 @@ std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7f
 
 /// Vectors up to this size are selected from directly; larger ones are sampled first.
 constexpr std::size_t kSmall = 1 << 11;
-/// Entries that `collect` handles at a time: between calls the outputs are checked for room.
+/// Entries per call of `collect`: between calls the outputs are enlarged if necessary.
 constexpr std::size_t kChunk = 1 << 14;
 
-/// A magnitude that a little more than k entries of x should reach: the one that the right fraction
-/// of a sample reaches. The sample is of whole cache lines, evenly spread: an eighth of x, up to
-/// 16,384 entries.
+/// A magnitude that slightly more than k entries of x should reach: the corresponding quantile of a
+/// sample. The sample has whole cache lines, evenly spread: an eighth of x, up to 16,384 entries.
 std::uint32_t estimate(std::span<const float> x, std::size_t k) {
   constexpr std::size_t kLine = 16;
   const std::size_t lines = std::min<std::size_t>(1024, x.size() / (8 * kLine));
@@ -79,13 +78,13 @@ std::uint32_t estimate(std::span<const float> x, std::size_t k) {
   }
   const double expected =
       static_cast<double>(k) * static_cast<double>(sample.size()) / static_cast<double>(x.size());
-  const double rank = expected + 4 * std::sqrt(expected) + 4;  // four standard deviations safe
+  const double rank = expected + 4 * std::sqrt(expected) + 4;  // margin: 4 standard deviations
   return rank < static_cast<double>(sample.size())
              ? kth_largest(sample, static_cast<std::size_t>(rank)).magnitude
              : 0;
 }
 
-/// Append the entries of magnitude at least `least`, but give up, and return false, above `limit`.
+/// Append the entries of magnitude at least `least`; give up and return false if more than `limit`.
 bool collect_all(std::span<const float> x, std::uint32_t least, std::size_t limit,
                  std::uint32_t first, std::vector<std::uint32_t>& index,
                  std::vector<float>& value) {
@@ -107,7 +106,7 @@ bool collect_all(std::span<const float> x, std::uint32_t least, std::size_t limi
   return end - begin <= limit;
 }
 
-/// Of the entries from `begin` on keep the k that `threshold` admits.
+/// Of the entries from `begin` on, keep the k that pass `threshold`.
 void keep_largest(Threshold threshold, std::size_t begin, std::size_t k,
                   std::vector<std::uint32_t>& index, std::vector<float>& value) {
   std::size_t end = begin;
@@ -123,7 +122,7 @@ void keep_largest(Threshold threshold, std::size_t begin, std::size_t k,
   value.resize(begin + k);
 }
 
-/// Append the entries of x that the exact `threshold` admits.
+/// Append the entries of x that pass the exact `threshold`.
 void select_above(std::span<const float> x, Threshold threshold, std::uint32_t first,
                   std::vector<std::uint32_t>& index, std::vector<float>& value) {
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -141,9 +140,9 @@ void select_above(std::span<const float> x, Threshold threshold, std::uint32_t f
 }  // namespace
 
 Threshold kth_largest(std::span<const float> x, std::size_t k) {
-  // Radix selection from the highest bits down. Few entries are not worth clearing and searching
-  // large histograms. Two of them, for even and odd entries, so that equal neighbours do not wait
-  // for each other.
+  // Radix selection from the highest bits down. For few entries, smaller histograms: clearing and
+  // searching large ones would dominate. Two histograms, for even and odd entries, avoid dependent
+  // increments on equal neighbours.
   constexpr unsigned kMostBits = 11;
   constexpr std::size_t kFew = 4096;
   const unsigned step = x.size() < kFew ? 8 : kMostBits;
@@ -183,7 +182,7 @@ void select_largest(std::span<const float> x, std::size_t k, std::uint32_t first
     return;
   }
 
-  // A misleading sample costs time only. Too many candidates are most often equal ones, such as
+  // The sample was misleading, which only costs time. Too many candidates are usually ties, such as
   // zeros: then fewer than k are above them, and the estimate is the threshold itself.
   const auto forget = [&] {
     index.resize(begin);

@@ -4,11 +4,11 @@
 
 namespace hearsay::backend::cpu {
 
-/// How the activations of one batch lie in memory: sample, block of channels, pixel, channel within
-/// the block. oneDNN's nChw16c is block = 16; plain NCHW is block = 1; a batch of vectors is one
-/// pixel and one block of all features.
+/// The memory layout of the activations of one batch: sample, block of channels, pixel, channel
+/// within the block. oneDNN's nChw16c is block = 16; plain NCHW is block = 1; a batch of vectors is
+/// one pixel and one block of all features.
 ///
-/// A last block that is not full is filled up with zeros, and whoever writes a tensor keeps them.
+/// An incomplete last block is padded with zeros, and every writer of a tensor preserves them.
 struct Tiles {
   std::size_t samples = 0;
   std::size_t channels = 0;
@@ -19,13 +19,13 @@ struct Tiles {
   std::size_t padded_channels() const { return blocks() * block; }
   std::size_t size() const { return samples * padded_channels() * pixels; }
 
-  /// The place of channel c and pixel p of sample n.
+  /// The offset of channel c and pixel p of sample n.
   std::size_t at(std::size_t n, std::size_t c, std::size_t p) const {
     return ((n * blocks() + c / block) * pixels + p) * block + c % block;
   }
 };
 
-/// One float a padded channel: the same for all samples (stride 0), or its own for each
+/// One float per padded channel: the same for all samples (stride 0), or separate for each
 /// (stride = padded channels).
 struct PerChannel {
   const float* data = nullptr;

@@ -13,7 +13,7 @@ namespace hearsay::compress {
 /// Writes a bit string of known length, least significant bit first, a whole word at a time.
 class BitPacker {
  public:
-  /// Room for `bits` bits, padded with zeros to a byte, is appended to `out`, which must not change
+  /// Appends space for `bits` bits, padded with zeros to a byte, to `out`, which must not change
   /// until `finish`.
   BitPacker(Bytes& out, std::size_t bits) : out_(out), size_(out.size() + (bits + 7) / 8) {
     const std::size_t begin = out.size();
@@ -21,7 +21,7 @@ class BitPacker {
     at_ = out.data() + begin;
   }
 
-  /// Append the low `count` bits of `bits`; the others are zero. count <= 57.
+  /// Append the low `count` bits of `bits`; its other bits must be zero. count <= 57.
   void put(std::uint64_t bits, unsigned count) {
     buffer_ |= bits << fill_;
     fill_ += count;
@@ -46,7 +46,7 @@ class BitPacker {
   unsigned fill_ = 0;
 };
 
-/// Reads a bit string off the front of foreign bytes. Running out throws CorruptData.
+/// Reads a bit string from the front of untrusted bytes. Running out throws CorruptData.
 class BitReader {
  public:
   explicit BitReader(ByteView bytes) : bytes_(bytes) {}
@@ -60,7 +60,7 @@ class BitReader {
     return bits;
   }
 
-  /// The number of zeros before the next one; reads the one too.
+  /// The number of zero bits before the next 1 bit, which is consumed too.
   std::uint64_t get_zeros() {
     std::uint64_t zeros = 0;
     for (;;) {
@@ -77,11 +77,11 @@ class BitReader {
     }
   }
 
-  /// Bytes that were read, the last one perhaps in part.
+  /// Bytes consumed, the last one perhaps only in part.
   std::size_t used() const { return at_ - fill_ / 8; }
 
  private:
-  /// Bits above `fill_` are zero. At least 57 bits are held afterwards, or all there are.
+  /// Bits above `fill_` are zero. Afterwards at least 57 bits are buffered, or all that remain.
   void refill() {
     if (at_ + sizeof buffer_ <= bytes_.size()) {
       std::uint64_t word;
@@ -110,7 +110,7 @@ class BitReader {
   unsigned fill_ = 0;
 };
 
-/// What `in` has left, without reading it.
+/// The remaining bytes of `in`, without consuming them.
 inline ByteView peek(const ByteReader& in) { return ByteReader(in).take(in.left()); }
 
 }  // namespace hearsay::compress

@@ -25,8 +25,8 @@ inline std::size_t scale_bytes(const Layout& layout) {
   return sizeof(float) * tensors;
 }
 
-/// The sum of f(x_i) in double: eight interleaved sums, then those in order. So the order is the
-/// same on every machine, and the additions need not wait for each other.
+/// The sum of f(x_i) in double: eight interleaved partial sums, then those in order. So the order
+/// is the same on every machine, and additions are independent of each other.
 template <class F>
 double sum(std::span<const float> x, F f) {
   std::array<double, 8> part{};
@@ -40,7 +40,7 @@ double sum(std::span<const float> x, F f) {
   return total;
 }
 
-/// x with its sign changed if `minus` is 1, NaN included.
+/// x with its sign flipped if `minus` is 1, also for NaN.
 inline float flip(float x, std::uint32_t minus) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ minus << 31);
 }

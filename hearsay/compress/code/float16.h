@@ -5,9 +5,9 @@
 
 namespace hearsay::compress {
 
-// Conversions between float and the two 16-bit formats, rounding to nearest, ties to even. A finite
-// number too large becomes the largest finite one; infinities stay; any NaN becomes one quiet NaN
-// with the sign of the old. Widening is exact.
+// Conversions between float and the two 16-bit formats, rounding to nearest, ties to even. Finite
+// numbers that are too large become the largest finite one; infinities stay; any NaN becomes one
+// quiet NaN of the same sign. Widening is exact.
 
 /// IEEE binary16: 5 exponent and 10 fraction bits, largest 65504, smallest 2^-24.
 constexpr std::uint16_t to_half(float x) {

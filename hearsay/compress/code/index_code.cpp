@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kMaxParameter = 31;
 
-/// Bits of all codes with parameter r.
+/// Total bits of the codes with parameter r.
 std::size_t length(std::span<const std::uint32_t> index, unsigned r) {
   std::size_t quotients = index[0] >> r;
   for (std::size_t i = 1; i < index.size(); ++i) quotients += (index[i] - index[i - 1] - 1) >> r;
@@ -24,8 +24,9 @@ std::size_t length(std::span<const std::uint32_t> index, unsigned r) {
 }  // namespace
 
 RiceCode plan_indices(std::span<const std::uint32_t> index) {
-  // The length L(r) is convex: L(r) - L(r+1) = sum over gaps of ceil((g >> r) / 2) - k, which falls
-  // with r. So the walk downhill from a guess, the logarithm of the mean gap, ends at the shortest.
+  // The length L(r) is convex: L(r) - L(r+1) = sum over gaps of ceil((g >> r) / 2) - k, which
+  // decreases with r. So descending from a guess, the logarithm of the mean gap, ends at the
+  // minimum.
   const std::size_t skipped = index.back() + std::size_t{1} - index.size();
   const unsigned guess = static_cast<unsigned>(std::bit_width(skipped / index.size()));
   unsigned r = std::min(guess, kMaxParameter);
@@ -47,7 +48,7 @@ void append_indices(std::span<const std::uint32_t> index, const RiceCode& code, 
   const unsigned r = code.parameter;
   append(out, static_cast<std::uint8_t>(r));
   BitPacker bits(out, code.bits);
-  std::uint64_t next = 0;  // the lowest index that may come
+  std::uint64_t next = 0;  // the lowest possible next index
   for (const std::uint32_t i : index) {
     const std::uint64_t gap = i - next;
     const std::uint64_t quotient = gap >> r;

@@ -11,10 +11,10 @@ namespace hearsay::compress {
 /// A set of indices as Golomb-Rice coded gaps.
 ///
 /// Each index is coded as the number g of indices it skips: g >> r zeros, a one, then the low r
-/// bits of g. Byte r comes first, then the codes from the lowest bit on, padded with zeros to a
-/// byte. The length is a sum over entries: 1 byte + (sum over gaps of 1 + r + (g >> r)) bits. With
-/// r = 0 it is a bitmap up to the last index. For a random set it is within 4 % of the entropy at k
-/// <= d / 4.
+/// bits of g. The first byte is r, then the codes follow, least significant bit first, padded with
+/// zeros to a byte. The length is 1 byte + (sum over gaps of 1 + r + (g >> r)) bits. With r = 0 it
+/// is a bitmap up to the last index. For a random set it is within 4 % of the entropy for
+/// k <= d / 4.
 struct RiceCode {
   unsigned parameter = 0;  ///< r, in [0, 31]
   std::size_t bits = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kCheckAt = 2;
 
-/// CRC-16/CCITT (polynomial 0x1021, start 0xffff) of a header, its check left out.
+/// CRC-16/CCITT (polynomial 0x1021, start 0xffff) of a header without its checksum field.
 std::uint16_t checksum(ByteView header) {
   std::uint32_t crc = 0xffff;
   for (std::size_t i = 0; i < kHeaderBytes; ++i) {

@@ -7,16 +7,16 @@
 
 namespace hearsay::compress {
 
-/// What the bytes after a header are. Some methods send two vectors a round, as two messages.
+/// The kind of payload after a header. Some methods send two vectors per round, as two messages.
 enum class MessageKind : std::uint8_t {
   kModel = 1,      ///< the vector that is mixed: models, differences or error-compensated models
   kAuxiliary = 2,  ///< the second one: momenta, gradient trackers
 };
 
-/// What goes before the compressor's code in every gossip message, over one directed edge.
+/// The header before the compressor's code in every gossip message, sent over one directed edge.
 ///
-/// Byte by byte, little-endian (docs/wire_format.md): version u8, kind u8, check u16 over the other
-/// 22 bytes, sender u32, round u32, weight f32, push-sum weight f64.
+/// Layout, little-endian (docs/wire_format.md): version u8, kind u8, checksum u16 over the other 22
+/// bytes, sender u32, round u32, weight f32, push-sum weight f64.
 struct MessageHeader {
   MessageKind kind = MessageKind::kModel;
   std::uint32_t sender = 0;
@@ -33,7 +33,7 @@ inline constexpr std::size_t kHeaderBytes = 24;
 /// Append kHeaderBytes bytes.
 void append_header(const MessageHeader& header, Bytes& out);
 
-/// Throws CorruptData on too few bytes, another version, an unknown kind, a wrong check, and on
+/// Throws CorruptData on too few bytes, another version, an unknown kind, a wrong checksum, and on
 /// weights that are not positive and finite.
 MessageHeader read_header(ByteReader& in);
 

@@ -11,7 +11,7 @@ namespace hearsay::compress {
 
 namespace {
 
-/// The indices are in the units they are counted for.
+/// Checks that every unit has its number of indices.
 void check_units(std::span<const Unit> units, std::span<const std::uint32_t> index,
                  std::string_view what) {
   std::size_t at = 0;

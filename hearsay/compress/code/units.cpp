@@ -12,7 +12,7 @@ namespace hearsay::compress {
 
 std::size_t kept(double fraction, std::size_t m) {
   if (m == 0) return 0;
-  // The rounding of `fraction` to a double and of the product are below 2^-52 of it together.
+  // The rounding errors of `fraction` and of the product are together below 2^-52 of the product.
   const double exact = fraction * static_cast<double>(m) * (1 + 0x1p-50);
   return std::clamp<std::size_t>(static_cast<std::size_t>(exact), 1, m);
 }

@@ -7,10 +7,10 @@
 
 namespace hearsay::compress {
 
-/// Where the budget of a sparse operator is fixed: in every tensor, or in the model as a whole.
+/// Whether the budget of a sparse operator applies per tensor or to the model as a whole.
 enum class Scope { kLayer, kModel };
 
-/// A stretch of the flat array of which `keep` entries are sent.
+/// A range of the flat array of which `keep` entries are sent.
 struct Unit {
   std::size_t begin = 0;
   std::size_t size = 0;
@@ -19,7 +19,7 @@ struct Unit {
 
 /// How many of m entries are kept: max(1, floor(fraction * m)), and 0 of 0. fraction in (0, 1].
 ///
-/// The floor is of the exact product: 0.1 of 160 is 16. (The seed papers' code computes with
+/// The floor is that of the exact product: 0.1 of 160 is 16. (The seed papers' code computes with
 /// 1 - 0.9 < 0.1 and keeps 15.)
 std::size_t kept(double fraction, std::size_t m);
 

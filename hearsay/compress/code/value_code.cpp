@@ -26,7 +26,7 @@ std::size_t bytes_each(ValueFormat format) {
   return 0;
 }
 
-/// Round to 16 bits, and send those if asked to.
+/// Round to 16 bits, and append those to `out` unless null.
 template <std::uint16_t (*narrow)(float), float (*widen)(std::uint16_t)>
 void round16(std::span<float> values, Bytes* out) {
   const std::size_t at = out ? out->size() : 0;
@@ -151,9 +151,9 @@ double value_quality(ValueFormat format, std::size_t k) {
       return 1 - 0x1p-16;  // at most 2^-8, at the largest float; else 2^-9
     case ValueFormat::kQ8: {
       // With A = |v|^2 and s = max |v|: the largest value is exact and no error is above s / 254,
-      // so what is left is at least max(s^2, A - (k-1) s^2 / 254^2) >= A / (1 + (k-1) / 254^2).
+      // so at least max(s^2, A - (k-1) s^2 / 254^2) >= A / (1 + (k-1) / 254^2) is preserved.
       const double others = static_cast<double>(k) - 1;
-      return 1 / (1 + others / (254.0 * 254.0)) * (1 - 0x1p-20);  // and float arithmetic
+      return 1 / (1 + others / (254.0 * 254.0)) * (1 - 0x1p-20);  // margin for float arithmetic
     }
   }
   return 0;

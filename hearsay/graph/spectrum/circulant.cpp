@@ -26,7 +26,7 @@ struct Group {
   }
 };
 
-/// Whether W[i][j] depends on the difference of i and j in the group only.
+/// Whether W[i][j] depends only on the difference of i and j in the group.
 bool invariant(const Weights& weights, Group group) {
   const std::size_t n = weights.peers(), degree = weights.out_of(0).size();
   std::vector<double> column(n, 0);

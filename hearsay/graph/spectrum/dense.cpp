@@ -33,7 +33,7 @@ Spectrum dense_spectrum(std::span<const Weights> period) {
   const SelfAdjointEigenSolver<MatrixXd> squared(rest.transpose() * rest, Eigen::EigenvaluesOnly);
   spectrum.rho = std::sqrt(std::max(0.0, squared.eigenvalues()[n - 1]));
 
-  // P takes vectors that sum to zero to such vectors, where it has all its eigenvalues but the 1.
+  // P maps vectors that sum to zero to such vectors; on them it has all its eigenvalues except 1.
   const MatrixXd centre = MatrixXd::Identity(n, n) - average;
   const Eigen::EigenSolver<MatrixXd> restricted(centre * product * centre, false);
   spectrum.second_modulus = restricted.eigenvalues().cwiseAbs().maxCoeff();

@@ -12,10 +12,9 @@
 #include "hearsay/graph/spectrum/shift_invert.h"
 #include "hearsay/graph/spectrum/spectrum.h"
 
-// Symmetric problems go to Lanczos. Otherwise Arnoldi with a small basis finds the largest modulus
-// of graphs that mix well in some hundred products, however dense they are. Where it does not, the
-// graph mixes slowly; then shift and invert, if it is sparse as well; then Arnoldi with a large
-// basis.
+// Symmetric problems use Lanczos. Otherwise Arnoldi with a small basis finds the largest modulus of
+// fast-mixing graphs in some hundred products, however dense they are. If it does not converge, the
+// graph mixes slowly: then shift-and-invert if it is also sparse, then Arnoldi with a large basis.
 
 namespace hearsay::graph {
 
@@ -24,7 +23,7 @@ namespace {
 /// Edges above which a product takes milliseconds.
 constexpr std::size_t kManyEdges = 1 << 20;
 
-/// Mean non-zeros a row up to which a factorisation is tried.
+/// Mean non-zeros per row up to which a factorisation is tried.
 constexpr std::size_t kSparse = 32;
 
 struct Effort {
@@ -41,7 +40,7 @@ void subtract(double value, std::span<double> x) {
   for (double& entry : x) entry -= value;
 }
 
-/// A linear operator made of the period, in the form that Spectra takes. J = 11'/n.
+/// A linear operator of the period, with the interface that Spectra expects. J = 11'/n.
 class Operator {
  public:
   using Scalar = double;
@@ -85,7 +84,7 @@ class Operator {
     return count;
   }
 
-  /// Whether it takes every vector to rounding errors: P = J. Krylov spaces are empty then.
+  /// Whether it maps every vector to zero, up to rounding: P = J. Krylov spaces are empty then.
   bool vanishes() const {
     std::vector<double> x(size_), y(size_);
     for (std::size_t i = 0; i < size_; ++i) x[i] = std::sin(static_cast<double>(i * i));
@@ -112,9 +111,9 @@ double symmetric_end(const Operator& op, End end) {
   return converged(lanczos(static_cast<std::size_t>(op.rows()), multiply, end), "spectrum");
 }
 
-/// The largest modulus of the eigenvalues of an operator, so well that the gap to 1 is within 1e-8
-/// of itself, or 1e-4 where products are slow: a dense random graph has thousands of eigenvalues of
-/// nearly the same small modulus, and to tell them apart would take minutes.
+/// The largest eigenvalue modulus of an operator. The relative error of its gap to 1 is at most
+/// 1e-8, or 1e-4 where products are slow: a dense random graph has thousands of eigenvalues of
+/// nearly the same small modulus, and separating them would take minutes.
 std::optional<double> arnoldi(Operator op, Effort effort) {
   if (op.vanishes()) return 0;
   const int basis = std::min(effort.basis, static_cast<int>(op.rows()));

@@ -11,7 +11,7 @@ namespace hearsay::graph {
 namespace {
 
 constexpr std::size_t kMostProducts = 60'000;
-/// The change between checks at which an eigenvalue has converged: this, or 1e-8 of its gap to 1.
+/// An eigenvalue has converged if it changes between checks by this, or 1e-8 of its gap to 1.
 constexpr double kConverged = 1e-13;
 /// A Krylov space with a residual below this is invariant.
 constexpr double kInvariant = 1e-14;

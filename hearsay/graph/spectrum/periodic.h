@@ -8,14 +8,14 @@
 
 namespace hearsay::graph {
 
-/// What makes a periodic schedule go on to its next matrix.
+/// What advances a periodic schedule to its next matrix.
 enum class Clock { kRounds, kEpochs };
 
-/// The matrices one after the other, each for `every` ticks of the clock, then from the start. One
-/// matrix is a static graph. All must have the same number of peers; every >= 1.
+/// Cycles through the matrices, each for `every` ticks of the clock. One matrix is a static graph.
+/// All must have the same number of peers; every >= 1.
 ///
-/// period() has each matrix `every` times for a clock of rounds, if that is at most 64 matrices in
-/// all; otherwise each once, and facts are then of one round of each.
+/// If the clock counts rounds, period() has each matrix `every` times, unless that exceeds 64
+/// matrices in total; otherwise each once, and properties are then those of one round of each.
 std::unique_ptr<Schedule> make_periodic(std::vector<Weights> matrices, std::uint64_t every = 1,
                                         Clock clock = Clock::kRounds);
 

@@ -11,13 +11,13 @@ namespace hearsay::graph {
 
 namespace {
 
-/// Rounds after which a graph that has not settled is slow, and solved for instead.
+/// Rounds after which a graph that has not converged is solved for instead.
 constexpr int kPatience = 300;
 constexpr double kSettled = 1e-14;
 constexpr std::size_t kMostNonZeros = 1'000'000;
 
-/// Push-sum weights by doing it, if they settle. A step of 1e-14 within 300 rounds bounds the ratio
-/// of steps by 0.9, hence the error by 1e-13.
+/// Push-sum weights by power iteration, if it converges. A step of 1e-14 within 300 rounds bounds
+/// the ratio of steps by 0.9, hence the error by 1e-13.
 std::optional<std::vector<double>> by_rounds(std::span<const Weights> period) {
   std::vector<double> weights(period.front().peers(), 1.0), before, next(weights.size());
   for (int round = 0; round < kPatience; ++round) {

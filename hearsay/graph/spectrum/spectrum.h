@@ -9,8 +9,8 @@
 
 namespace hearsay::graph {
 
-/// The spectral facts of P = W(k-1) ... W(0) for two peers or more. There are three ways to the
-/// same numbers; facts_of takes the first that applies: circulant, dense (few peers), Krylov.
+/// Spectral properties of P = W(k-1) ... W(0) for two peers or more. Three methods compute the same
+/// numbers; facts_of takes the first that applies: circulant, dense (few peers), Krylov.
 struct Spectrum {
   double rho = 0;             ///< ||P - 11'/n||_2
   double second_modulus = 0;  ///< largest |eigenvalue| of P on vectors that sum to zero
@@ -21,15 +21,16 @@ struct Spectrum {
 /// f>), at the n frequencies f. Exact to rounding, in O(n * degree).
 class Circulants {
  public:
-  /// Nothing if the W are no such matrices.
+  /// Nothing if the W are not such matrices.
   static std::optional<Circulants> of(std::span<const Weights> period);
 
   Spectrum spectrum() const;
 
-  /// Over the whole period, and an eigenvalue only if the W are symmetric.
+  /// The smallest over the period; an eigenvalue only if the W are symmetric.
   double smallest_real_part() const { return smallest_real_part_; }
 
-  /// The first round after which |x - mean| is at most `tolerance` of what it was, however late.
+  /// The first round after which |x - mean| is at most `tolerance` times its initial value, without
+  /// an upper limit.
   std::size_t rounds_to_average(std::span<const double> x, double tolerance) const;
 
  private:
@@ -43,8 +44,8 @@ class Circulants {
 Spectrum dense_spectrum(std::span<const Weights> period);
 double dense_lambda_min(const Weights& symmetric);
 
-/// By Krylov subspaces (Spectra), for thousands of peers, to a relative 1e-6 or better. Throws
-/// RunFailed if they do not converge.
+/// By Krylov subspaces (Spectra), for thousands of peers, to a relative error of 1e-6 or better.
+/// Throws RunFailed if they do not converge.
 Spectrum krylov_spectrum(std::span<const Weights> period);
 double krylov_lambda_min(const Weights& symmetric);
 

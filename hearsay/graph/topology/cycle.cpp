@@ -33,7 +33,7 @@ void parse_every(std::string_view text, Body& body) {
   body.clock = unit.empty() ? Clock::kRounds : Clock::kEpochs;
 }
 
-/// Members stand between '+' signs and keep their own commas; the item every=.. is the cycle's.
+/// Members are separated by '+' and may contain commas; the item every=.. belongs to the cycle.
 Body parse_body(std::string_view text) {
   Body body;
   bool every_given = false;
@@ -61,7 +61,7 @@ Body parse_body(std::string_view text) {
   return body;
 }
 
-/// Each member has a seed of its own, so that two random members differ.
+/// Each member has its own seed, so that two random members differ.
 GraphContext member_context(const GraphContext& cycle, std::size_t peers, std::size_t member) {
   Random random(cycle.seed, Purpose::kGraph, ~std::uint32_t{0}, static_cast<std::uint32_t>(member));
   const std::uint64_t high = random.next();
@@ -86,7 +86,7 @@ std::vector<Weights> make_members(const Body& body, const GraphContext& context,
   return members;
 }
 
-/// With no --peers: the size that one of the members has by itself and the others can take.
+/// Without --peers: the size that one member implies and all others accept.
 std::vector<Weights> make_agreeing_members(const Body& body, const GraphContext& context) {
   const std::vector<Weights> natural = make_members(body, context, 0);
   for (const Weights& member : natural) {
@@ -94,7 +94,7 @@ std::vector<Weights> make_agreeing_members(const Body& body, const GraphContext&
       std::vector<Weights> members = make_members(body, context, member.peers());
       const auto agrees = [&](const Weights& w) { return w.peers() == member.peers(); };
       if (std::ranges::all_of(members, agrees)) return members;
-    } catch (const InvalidArgument&) {  // not the size of some other member: try the next one's
+    } catch (const InvalidArgument&) {  // some member does not accept this size: try the next one
     }
   }
   std::string sizes;

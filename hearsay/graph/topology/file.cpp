@@ -101,7 +101,7 @@ EdgeList read(const std::string& path) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
   std::error_code error;
   std::ifstream file;
-  if (std::filesystem::is_regular_file(path, error)) file.open(path);  // others may never end
+  if (std::filesystem::is_regular_file(path, error)) file.open(path);  // pipes may never end
   if (!file.is_open()) {
     throw InvalidArgument(
         fmt::format("[file] cannot read {}; give the path of an edge list", path));

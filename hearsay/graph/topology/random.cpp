@@ -15,7 +15,7 @@ namespace hearsay::graph {
 
 namespace {
 
-/// How many draws period() shows of a graph that is drawn anew.
+/// How many draws period() returns for a graph that is redrawn.
 constexpr std::uint64_t kSample = 4;
 
 /// Erdos-Renyi: each ordered pair (or each pair, if symmetric) is an edge with probability p.
@@ -48,7 +48,7 @@ std::vector<Edge> draw_edges(const Model& model, Random random) {
   return edges;
 }
 
-/// The index-th graph of the model: the first strongly connected one of its own stream of draws.
+/// The index-th graph of the model: the first strongly connected draw of its own random stream.
 Weights draw(const Model& model, std::uint64_t index) {
   const double pairs = static_cast<double>(model.peers) * static_cast<double>(model.peers);
   const auto tries = static_cast<std::uint32_t>(std::clamp(2e7 / pairs, 16.0, 1e5));
@@ -100,7 +100,7 @@ class Redrawn final : public Schedule {
  private:
   Model model_;
   std::uint64_t every_;
-  std::size_t first_ = 0, rows_;  ///< of the peers whose edges are kept
+  std::size_t first_ = 0, rows_;  ///< peers whose edges are kept
   std::uint64_t index_ = 0;
   Weights current_;
 };

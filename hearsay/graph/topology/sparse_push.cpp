@@ -14,8 +14,8 @@ using Tour = std::array<std::uint32_t, 4>;
 /// The tours of Fig. 5 (a), (b) and (c) of the Sparse-Push paper; each peer sends to the next.
 constexpr std::array<Tour, 3> kTours = {{{0, 1, 2, 3}, {0, 3, 2, 1}, {0, 2, 1, 3}}};
 
-/// What a peer sends, whatever the tour. It keeps the rest, so W is not row-stochastic and push-sum
-/// weights tend to (0.8, 1.2, 0.8, 1.2).
+/// The weight that each peer sends, on every tour. It keeps the rest, so W is not row-stochastic
+/// and push-sum weights tend to (0.8, 1.2, 0.8, 1.2).
 constexpr std::array<double, 4> kSent = {1.0 / 2, 1.0 / 3, 1.0 / 2, 1.0 / 3};
 
 }  // namespace

@@ -9,8 +9,9 @@
 
 namespace hearsay::graph {
 
-/// The families, one source file a kind; schedule.cpp has the table of them. Peers are numbered
-/// from 0. None but `random` looks whether its graph is connected: make_schedule does.
+/// The graph families, one source file per kind; their registry is in schedule.cpp. Peers are
+/// numbered from 0. Only `random` checks that its graph is connected; for the others make_schedule
+/// does.
 using Family = std::unique_ptr<Schedule>(const Arguments&, const GraphContext&);
 
 Family make_ring, make_star, make_complete;          // simple.cpp
@@ -21,19 +22,18 @@ Family make_sparse_push;                             // sparse_push.cpp
 Family make_file;                                    // file.cpp
 Family make_cycle;                                   // cycle.cpp
 
-/// The number of peers of a graph that takes any: the context's, or 4.
+/// The number of peers of a graph that works with any: the context's, or 4.
 std::size_t any_peers(const GraphContext& context);
 
-/// Checks that a graph whose spec implies its size fits the context.
-/// "[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop --peers"
+/// Checks that the size implied by a spec matches the context; throws "[graph] torus:3x5 has 15
+/// peers but --peers is 16; use torus:4x4, or drop --peers"
 void check_peers(std::string_view spec, std::size_t implied, const GraphContext& context,
                  std::string_view instead = "");
 
-/// Refuses graphs so dense that their edges would not fit in memory (more than 2^26, or 2 GiB).
+/// Rejects graphs with too many edges for memory (more than 2^26, or 2 GiB).
 void check_edges(std::string_view name, double edges);
 
-/// make_schedule without the check that the graph is connected: members of a cycle need be only
-/// jointly.
+/// make_schedule without the connectivity check: members of a cycle need only be jointly connected.
 std::unique_ptr<Schedule> make_unchecked(std::string_view spec, const GraphContext& context);
 
 }  // namespace hearsay::graph
