@@ -5,8 +5,8 @@
 // on the 9,488,266 floats of a VGG-11, keep 1 %, one thread. Every iteration also times the two
 // references, so that the counters are ratios of medians of interleaved measurements: `memcpys`,
 // the time over that of one memcpy of the vector (target: at most 6), and `speedup`, the time of
-// the same work with std::nth_element over it (target: at least 5). `bytes_per_entry` is header
-// included.
+// the same work with std::nth_element over it (target: at least 5). `bytes_per_entry` includes the
+// header.
 
 #include <benchmark/benchmark.h>
 
@@ -42,7 +42,7 @@ const Layout& layout() {
   return the_layout;
 }
 
-/// What is added to the memory in even and in odd rounds.
+/// The vectors added to the memory in even and in odd rounds.
 const std::vector<float>& update(std::uint32_t round) {
   static const std::vector<std::vector<float>> both = [] {
     std::vector<std::vector<float>> made(2, std::vector<float>(layout().dim()));
@@ -75,8 +75,8 @@ struct Feedback {
   }
 };
 
-/// The same, as it is usually written: nth_element on a copy of the magnitudes finds the threshold,
-/// a second pass takes the entries above it, and indices and values are sent as 4 bytes each.
+/// The usual implementation: nth_element on a copy of the magnitudes finds the threshold, a second
+/// pass takes the entries above it, and indices and values are sent as 4 bytes each.
 struct NthElementFeedback {
   bool layer_wise = false;
   std::vector<float> memory = std::vector<float>(layout().dim());
@@ -107,7 +107,7 @@ struct NthElementFeedback {
   }
 };
 
-/// Processor time, so that what else runs on the machine counts less.
+/// CPU time, so that other load on the machine matters less.
 template <class Work>
 double seconds(const Work& work) {
   const std::clock_t start = std::clock();
@@ -166,7 +166,7 @@ BENCHMARK_CAPTURE(error_feedback, layer_f16, "topk:keep=0.01,scope=layer,value=f
     ->Iterations(25)
     ->Unit(benchmark::kMillisecond);
 
-/// Encoding and decoding alone, as floats of the model a second.
+/// Encoding and decoding alone, in floats of the model per second.
 void compress(benchmark::State& state, const char* spec) {
   const auto compressor = make_compressor(spec);
   Decoded q;

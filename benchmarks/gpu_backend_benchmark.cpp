@@ -1,7 +1,7 @@
-/// What the second half of a round costs on a GPU: Sparse-Push at top-1 % for the layouts of
-/// ResNet-20 (4 and 64 peers) and VGG-11 (4 peers), kernel by kernel and as a whole. A graph holds
-/// the same calls many times; times are those of one, between events of the device: median and
-/// spread over replays.
+/// Cost of the communication half of a round on a GPU: Sparse-Push at top-1 % for the layouts of
+/// ResNet-20 (4 and 64 peers) and VGG-11 (4 peers), per kernel and in total. A CUDA graph repeats
+/// the same calls many times; times are per call, between CUDA events: median and spread over
+/// replays.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Setting {
   const char* compressor;
 };
 
-/// A bank that gossips, with all that `sparse-push` works with.
+/// A gossiping bank with everything that `sparse-push` needs.
 struct World {
   explicit World(const Setting& setting)
       : kernels(backend::make_kernels("cuda", pool)),
@@ -101,9 +101,10 @@ void measure(benchmark::State& state, const Setting& setting, const Call& call) 
     for (int replay = 0; replay < kReplays; ++replay) {
       for (int k = 0; k < kCallsInGraph; ++k) {
         call(world);
-        tape.settle();  // or formulas that follow one another would be one launch
+        tape.settle();  // otherwise consecutive formulas would be fused into one launch
       }
-      // All is recorded: between the events are the copy of the page and the graph.
+      // Recording is complete: only the copy of the staging buffer and the graph run between the
+      // events.
       backend::cuda::check(cudaEventRecord(begin, tape.stream()), "recording an event");
       world.kernels->submit();
       backend::cuda::check(cudaEventRecord(end, tape.stream()), "recording an event");

@@ -1,19 +1,18 @@
-/// What whole rounds cost: batches, augmentation, gradients, momentum, top-1 % Sparse-Push,
-/// ledger.
+/// Cost of whole rounds: batches, augmentation, gradients, momentum, top-1 % Sparse-Push, ledger.
 ///
 ///     gpu_round_benchmark [--device cuda|cpu] [--rows resnet20/4/] [--rounds 20] [--json FILE]
 ///
-/// A row of the table is a bank of peers that trains on made-up images of CIFAR-10's size, beside a
-/// second bank that it is measured against:
+/// A row of the table is a bank of peers that trains on synthetic images of CIFAR-10's size,
+/// compared with a second bank:
 ///
 ///   one run         the same without compression and mixing (`silent`). Printed is
 ///                   100 (t - t_silent) / t, the share of a round that they cost.
 ///   several runs    one such run alone. Printed is runs t_alone / t, how much more is done in the
 ///                   same time by one bank of runs x peers (run/fleet.h).
 ///
-/// Both live at once and are timed in turns, so that a clock that changes changes both. A sample is
-/// the time of `--rounds` rounds, from a device that is idle until all is settled; figures are
-/// quantiles over samples of the time a round. A training run settles more rarely (Kernels::lag)
+/// Both exist at once and are timed alternately, so that changes of the GPU clock affect both. A
+/// sample is the time of `--rounds` rounds, from an idle device until it is drained; results are
+/// quantiles over samples of the time per round. A training run drains less often (Kernels::lag)
 /// and is that much faster.
 #include <cuda_runtime_api.h>
 
@@ -46,14 +45,14 @@ using hearsay::InvalidArgument;
 using hearsay::RunFailed;
 
 constexpr std::size_t kBatch = 32;
-/// 61 MB of training images: more than the cache of a GPU holds.
+/// 61 MB of training images: more than a GPU's cache holds.
 constexpr const char* kData = "synthetic:shape=3x32x32,classes=10,samples=20000";
 constexpr const char* kAlgorithm = "sparse-push";
 constexpr const char* kCompressor = "topk:keep=0.01";
 
 struct Row {
   const char* model;
-  std::size_t peers;  ///< of a run
+  std::size_t peers;  ///< per run
   const char* precision;
   std::size_t runs = 1;
 
@@ -61,7 +60,7 @@ struct Row {
     const std::string several = runs > 1 ? fmt::format("/{}runs", runs) : "";
     return fmt::format("{}/{}/{}{}", model, peers, precision, several);
   }
-  std::size_t images() const { return runs * peers * kBatch; }  ///< a round
+  std::size_t images() const { return runs * peers * kBatch; }  ///< per round
 };
 
 constexpr Row kGpuRows[] = {
@@ -71,7 +70,7 @@ constexpr Row kGpuRows[] = {
     {"resnet110", 4, "tf32"}, {"resnet110", 4, "bf16"},   {"vgg11", 4, "tf32"},
     {"vgg11", 4, "bf16"},     {"resnet20", 4, "tf32", 8}, {"resnet20", 4, "bf16", 8},
 };
-/// Small enough to try this program without a GPU.
+/// Small enough to run this program without a GPU.
 constexpr Row kCpuRows[] = {{"logistic", 1, "fp32"},
                             {"logistic", 4, "fp32"},
                             {"logistic", 4, "fp32", 8},
@@ -106,7 +105,7 @@ train::Config config_for(const Row& row, const std::string& device, const std::s
   return resolve(config);
 }
 
-/// The runs of a row on a machine of their own.
+/// The runs of one row, on their own gossip::Machine.
 class World {
  public:
   World(const Row& row, const std::string& device, const std::string& algorithm)
@@ -125,7 +124,7 @@ class World {
     for (const auto& run : runs_) run->drain();
   }
 
-  /// The mean of so many rounds.
+  /// The mean over `count` rounds.
   double microseconds_a_round(std::size_t count) {
     const auto begin = std::chrono::steady_clock::now();
     rounds(count);
@@ -136,7 +135,7 @@ class World {
   const train::Trainer& run() const { return *runs_.front(); }
 
  private:
-  /// As run_fleet does it.
+  /// One round of all runs, as in run_fleet.
   void round_of_all() {
     std::vector<engine::GradientRequest> requests;
     for (const auto& run : runs_) {
@@ -156,7 +155,7 @@ class World {
   std::vector<std::unique_ptr<train::Trainer>> runs_;
 };
 
-/// Microseconds a round.
+/// Microseconds per round.
 struct Times {
   double median, p10, p90;
 };
@@ -262,7 +261,7 @@ void run(const Options& options) {
       figures["device"] = device;
       print(figures);
       if (json.is_open()) json << figures.dump() << std::endl;
-    } catch (const std::exception& error) {  // the other rows still tell something
+    } catch (const std::exception& error) {  // go on with the other rows
       fmt::print("{:<22} failed: {}\n", names.back(), error.what());
       ++failed;
     }

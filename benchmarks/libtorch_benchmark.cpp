@@ -1,5 +1,5 @@
 /// ResNet-20 training steps against LibTorch, batch 32 of CIFAR's size, one thread: forward and
-/// backward of the same network, taking turns in one process. Built where LibTorch is found.
+/// backward of the same network, alternating in one process. Built if LibTorch is found.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

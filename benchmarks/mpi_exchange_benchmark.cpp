@@ -1,19 +1,19 @@
-/// What it costs processes to tell each other their models.
+/// Cost of exchanging models between processes.
 ///
 ///     mpirun -n 4 mpi_exchange_benchmark [--floats 25500000] [--samples 20] [--rows ring] [--json
 ///     FILE]
 ///
-/// One peer a process. A row of the table is a way to make peers agree:
+/// One peer per process. A row of the table is a way to make peers agree:
 ///
-///   allreduce       MPI_Allreduce of the model: what the others are measured against
-///   ordered mean    the same mean as the simulation has it, bit for bit (transport/collective.h)
-///   isend           MPI_Isend and MPI_Irecv of the model to the next process: the floor of gossip
-///   gossip GRAPH    what a round of gossip sends and mixes (train/exchange.h), nothing compressed
+///   allreduce       MPI_Allreduce of the model: the reference for the other rows
+///   ordered mean    the mean, bit-identical to the simulation's (transport/collective.h)
+///   isend           MPI_Isend and MPI_Irecv of the model to the next rank: lower bound for gossip
+///   gossip GRAPH    an uncompressed gossip round, send and mix (gossip/message_exchange.h)
 ///   sparse-push     top-1 % of the model with error feedback, over the same graphs
 ///
-/// in up to three stages: what a process does before it sends (compression, feedback), the exchange
-/// (with decoding), and mixing, which an Allreduce has in itself. All processes begin a stage
-/// together, its time is that of the slowest, and rows are measured in turns.
+/// in up to three stages: work before sending (compression, error feedback), the exchange (with
+/// decoding), and mixing, which an Allreduce includes. All processes start a stage together, its
+/// time is that of the slowest, and rows are measured alternately.
 #include <mpi.h>
 
 #include <array>
@@ -47,7 +47,7 @@ struct Options {
   std::string json;
 };
 
-/// What all rows work with.
+/// State shared by all rows.
 struct Place {
   Place(gossip::ProcessGroup& the_group, std::size_t floats)
       : group(the_group),
@@ -75,7 +75,7 @@ class Row {
   virtual void before() {}
   virtual void exchange() = 0;
   virtual void mixing() {}
-  virtual double sent_bytes() const = 0;  ///< by a process, in one exchange
+  virtual double sent_bytes() const = 0;  ///< per process and exchange
 };
 
 class Allreduce : public Row {
@@ -83,12 +83,12 @@ class Allreduce : public Row {
   explicit Allreduce(Place& place) : place_(place) {}
   std::string name() const override { return "allreduce"; }
   void exchange() override { place_.group.transport().fast_sum(place_.model.row(0)); }
-  /// The mean, so that the numbers stay what they are.
+  /// Scales the sum to the mean, so that values do not grow.
   void mixing() override {
     const float share = 1.0f / static_cast<float>(place_.group.processes());
     for (float& entry : place_.model.row(0)) entry *= share;
   }
-  /// Of an Allreduce that sends every slice to one process and its sum to all others.
+  /// Of an Allreduce as reduce-scatter and all-gather.
   double sent_bytes() const override {
     const double n = static_cast<double>(place_.group.processes());
     return 2 * (n - 1) / n * static_cast<double>(place_.model.block().size() * sizeof(float));
@@ -112,7 +112,7 @@ class OrderedMean : public Row {
   Place& place_;
 };
 
-/// MPI's calls of our own go between those of the transport, while that has nothing under way.
+/// Calls MPI directly, between calls of the transport, while that has no transfers pending.
 class Isend : public Row {
  public:
   explicit Isend(Place& place) : place_(place), room_(place.layout.dim()) {}
@@ -135,7 +135,7 @@ class Isend : public Row {
   std::vector<float> room_;
 };
 
-/// A round of gossip, as train/trainer.cpp does it.
+/// A gossip round, as in train/trainer.cpp.
 class Gossip : public Row {
  public:
   Gossip(Place& place, std::string graph, const std::string& compressor)
@@ -232,7 +232,7 @@ std::vector<std::unique_ptr<Row>> make_rows(Place& place) {
   return rows;
 }
 
-/// Seconds of the stages of a row, and of all of them, one entry a sample.
+/// Seconds of each stage of a row, and of all stages, one entry per sample.
 struct Samples {
   std::array<std::vector<double>, kStages> stages;
   std::vector<double> total;

@@ -1,18 +1,18 @@
-/// How much of a training step a process spends waiting for others.
+/// The share of a training step that a process spends waiting for others.
 ///
 ///     mpirun -n 4 mpi_step_benchmark [--model resnet20] [--batch 32] [--samples 20] [--json FILE]
 ///
-/// One peer and one thread a process, made-up images of CIFAR-10's size, one-peer exponential
+/// One peer and one thread per process, synthetic images of CIFAR-10's size, one-peer exponential
 /// graph. A row of the table is a method:
 ///
-///   silent          nobody says anything: what a step costs by itself
-///   sgp             every peer sends its model after the step, and waits for its neighbour's
-///   sgp:overlap=1   it sends before the gradient, and takes what came after it
+///   silent          no-communication baseline: the cost of a step alone
+///   sgp             every peer sends its model after the step and waits for its neighbour's
+///   sgp:overlap=1   sends before the gradient, receives after it
 ///   sparse-push     sgp with top-1 % and error feedback
 ///
-/// A sample is a few rounds of one method, all processes having begun together; methods take turns.
-/// Printed are the time of a round (of the slowest process) and the share of it that a process
-/// waits, the mean over processes.
+/// A sample is a few rounds of one method, which all processes start together; methods alternate.
+/// Prints the time per round (of the slowest process) and the share of it spent waiting, averaged
+/// over processes.
 #include <cstdio>
 #include <memory>
 #include <numeric>
@@ -61,7 +61,7 @@ train::Config config_for(const Row& row, const Options& options, std::size_t pee
   return resolve(config);
 }
 
-/// Seconds a round, and the part of them spent waiting; one entry a sample.
+/// Seconds per round, and the share of them spent waiting; one entry per sample.
 struct Samples {
   std::vector<double> seconds, share;
 };

@@ -1,5 +1,6 @@
-/// What a network's training step costs: images a second, how peers share two threads, memory of
-/// one peer, and what compression and mixing add. Ratios within one run; see docs/performance.md.
+/// Cost of a network's training step: images per second, scaling of peers over two threads, memory
+/// per peer, and the overhead of compression and mixing. Ratios within one run; see
+/// docs/performance.md.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ using namespace hearsay;
 constexpr std::size_t kBatch = 32;
 constexpr const char* kImages = "synthetic:shape=3x32x32,classes=10,samples=2000";
 
-/// A bank of peers that train a model on made-up images of CIFAR's size.
+/// A bank of peers that train a model on synthetic images of CIFAR's size.
 struct Peers {
   Peers(const std::string& model, std::size_t count, std::size_t threads)
       : pool(threads),
@@ -90,7 +91,7 @@ BENCHMARK_CAPTURE(step, resnet20_evonorm, "resnet20:norm=evonorm")
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(step, vgg11, "vgg11")->MinTime(5)->Unit(benchmark::kMillisecond);
 
-/// Two peers on two threads against one peer on one, taking turns.
+/// Two peers on two threads against one peer on one thread, alternating.
 void two_threads(benchmark::State& state) {
   Peers one("resnet20", 1, 1), two("resnet20", 2, 2);
   std::vector<double> alone, together;
@@ -98,15 +99,15 @@ void two_threads(benchmark::State& state) {
     alone.push_back(one.seconds_of_a_round());
     together.push_back(two.seconds_of_a_round());
   }
-  // A round of two waits for the slower: on a machine with other guests the best rounds show what
-  // the program does, the medians what the neighbours do, too.
+  // A round of two waits for the slower one: on a shared machine the best rounds show the program
+  // itself, the medians also the load of other users.
   state.counters["speedup_best"] = 2 * std::ranges::min(alone) / std::ranges::min(together);
   state.counters["speedup_median"] = 2 * median(alone) / median(together);
 }
 BENCHMARK(two_threads)->MinTime(8)->Unit(benchmark::kMillisecond);
 
-/// What compression, error feedback and mixing add to a step of four peers: sparse-push at top-1 %
-/// on the directed ring of the paper, one thread.
+/// Overhead of compression, error feedback and mixing in a step of four peers: sparse-push at
+/// top-1 % on the directed ring of the paper, one thread.
 void communication_share(benchmark::State& state) {
   constexpr std::size_t kPeers = 4;
   Peers peers("resnet20", kPeers, 1);
@@ -145,7 +146,7 @@ void communication_share(benchmark::State& state) {
 }
 BENCHMARK(communication_share)->MinTime(8)->Unit(benchmark::kMillisecond);
 
-/// Bytes of a line "NAME: 123 kB" of /proc/self/status.
+/// The value in bytes of a line "NAME: 123 kB" of /proc/self/status.
 double status_bytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

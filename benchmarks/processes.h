@@ -17,7 +17,7 @@
 
 namespace hearsay::benchmarks {
 
-/// Of samples, in their unit.
+/// Quantiles of samples, in the unit of the samples.
 struct Quantiles {
   double median = 0, p10 = 0, p90 = 0;
 };
@@ -31,7 +31,7 @@ inline Quantiles quantiles(std::vector<double> samples) {
   return {.median = at(0.5), .p10 = at(0.1), .p90 = at(0.9)};
 }
 
-/// Seconds that `body` takes in this process, all processes having come here.
+/// Seconds that `body` takes in this process, after a barrier.
 inline double seconds_of(gossip::ProcessGroup& group, const std::function<void()>& body) {
   group.any(false);
   const auto begin = std::chrono::steady_clock::now();
@@ -39,7 +39,7 @@ inline double seconds_of(gossip::ProcessGroup& group, const std::function<void()
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// What every process measured, in the order of processes, everywhere.
+/// All-gather: the measurement of every process, by rank.
 inline std::vector<double> of_all(gossip::ProcessGroup& group, double mine) {
   Bytes bytes;
   append(bytes, mine);
@@ -50,7 +50,7 @@ inline std::vector<double> of_all(gossip::ProcessGroup& group, double mine) {
   return all;
 }
 
-/// Seconds until the last process has done `body`, all having begun together.
+/// Seconds until the last process has finished `body`, after a barrier.
 inline double slowest(gossip::ProcessGroup& group, const std::function<void()>& body) {
   return std::ranges::max(of_all(group, seconds_of(group, body)));
 }
@@ -74,7 +74,7 @@ inline int in_processes(const std::string& name,
   return 1;
 }
 
-/// Writes one JSON object a line, in process 0; nowhere if `file` is empty.
+/// Writes one JSON object per line, in rank 0 only; nothing if `file` is empty.
 class JsonLines {
  public:
   JsonLines(const gossip::ProcessGroup& group, const std::string& file) {

@@ -1,5 +1,5 @@
-/// What a simulated round costs: time against the floats it moves, and memory against the arrays
-/// that docs/algorithms.md names. Ratios within one run; see docs/performance.md.
+/// Cost of a simulated round: time relative to the floats it moves, and memory relative to the
+/// arrays listed in docs/algorithms.md. Ratios within one run; see docs/performance.md.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ Config config_for(const std::string& algorithm, const std::string& graph, std::s
   return resolve(config);
 }
 
-/// sgp over one-peer exponential: the same number of floats in many small rows and in few long
+/// sgp over one-peer exponential: the same number of floats as many short rows and as few long
 /// ones.
 void sgp_round(benchmark::State& state) {
   const auto peers = static_cast<std::size_t>(state.range(0));
@@ -87,7 +87,7 @@ std::size_t peak_rss(const std::string& algorithm, const std::string& graph, std
   return bytes;
 }
 
-/// `arrays`: x, the gradient, and what docs/algorithms.md names, each d floats a peer.
+/// `arrays`: x, the gradient, and those listed in docs/algorithms.md, each d floats per peer.
 void memory(benchmark::State& state, const std::string& algorithm, const std::string& graph,
             std::size_t arrays) {
   constexpr std::size_t kPeers = 8, kDim = 2'000'000;

@@ -1,7 +1,7 @@
 // Five peers on a one-way ring, each with one number, find the mean of all five.
 //
-// Nobody collects the numbers: in a round each peer hears from the peer before it, and nothing
-// else. The method is push-sum, `sgp` in the registry, which also works where roads are one-way.
+// There is no central server: in each round a peer receives only from the peer before it. The
+// method is push-sum, `sgp` in the registry, which also works on directed graphs.
 
 #include <fmt/core.h>
 
@@ -17,8 +17,8 @@ int main() {
   constexpr std::array kNumbers = {3.0f, 1.0f, 4.0f, 1.0f, 5.0f};
   constexpr float kMean = 2.8f;
 
-  // Who talks to whom. W[i][j] is the share of j's number that goes to i; columns sum to 1, so
-  // nothing gets lost.
+  // The graph. W[i][j] is the share of j's number that goes to i; columns sum to 1, so the total is
+  // conserved.
   const auto schedule = graph::make_schedule("ring:directed", {.peers = kNumbers.size()});
   const graph::Weights& ring = schedule->at(0, 0);
   for (const graph::Edge& edge : ring.edges()) {
@@ -26,7 +26,7 @@ int main() {
                edge.receiver);
   }
 
-  // The five peers in one process. A model has one entry here, a network's has millions.
+  // The five peers in one process. A model has one entry here; that of a network has millions.
   algorithm::LocalPeers peers({.graph = "ring:directed", .peers = kNumbers.size(), .dim = 1});
   const auto method = algorithm::make_algorithm("sgp", peers.bank());
   for (std::size_t i = 0; i < kNumbers.size(); ++i) method->initial().row(i)[0] = kNumbers[i];
@@ -43,7 +43,7 @@ int main() {
     peers.run_round(*method);
   }
 
-  // Every round shrinks the disagreement by the graph's second eigenvalue, 0.81 here.
+  // Every round shrinks the consensus distance by the graph's second eigenvalue, 0.81 here.
   float error = 0;
   for (std::size_t i = 0; i < kNumbers.size(); ++i) {
     error = std::max(error, std::abs(method->point().row(i)[0] - kMean));

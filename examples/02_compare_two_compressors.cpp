@@ -1,8 +1,8 @@
 // What does a compressor cost, and what does it save?
 //
 // Two operators on the same vector: their bytes and their errors. Then eight peers average vectors
-// under each, with CHOCO gossip, which sends the compressed difference to what was sent before;
-// that is why a coarse operator still ends at the exact mean, only later.
+// with each, using CHOCO gossip, which sends compressed differences from what was sent before; so
+// even a coarse operator reaches the exact mean, only later.
 
 #include <fmt/core.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kDim = 1000;
 
-/// Entries of very different size, as gradients and weight differences have them.
+/// Entries of very different magnitude, as in gradients and weight differences.
 void fill_with_heavy_tails(std::uint32_t peer, std::span<float> x) {
   Random random(1, hearsay::Purpose::kProblem, peer);
   for (float& value : x) value = static_cast<float>(std::pow(random.normal(), 3));
@@ -51,7 +51,7 @@ void code_one_vector(const char* spec) {
              sizeof(float) * kDim, std::sqrt(error / norm));
 }
 
-/// Rounds until the peers of a ring agree to 1e-3 of where they began.
+/// Prints the rounds until the consensus distance on a ring is 1e-3 of the initial one.
 bool average_under(const char* spec) {
   algorithm::LocalPeers peers({.graph = "ring", .peers = 8, .dim = kDim, .compressor = spec});
   const auto method = algorithm::make_algorithm("choco", peers.bank());

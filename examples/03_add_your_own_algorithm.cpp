@@ -1,7 +1,7 @@
-// A method of your own: a class on algorithm::Base that says only what differs.
+// Your own method: a class derived from algorithm::Base that overrides only what differs.
 //
-// Plain gossip, x = W x, forgets where it came from. Second-order gossip (Muthukrishnan, Ghosh,
-// Schultz 1998) remembers the last x and overshoots:
+// Plain gossip, x = W x, has no memory. Second-order gossip (Muthukrishnan, Ghosh, Schultz 1998)
+// keeps the previous x and over-relaxes:
 //
 //   x_{k+1} = omega W x_k + (1 - omega) x_{k-1},   x_1 = W x_0
 //   omega = 2 / (1 + sqrt(1 - rho^2)),             rho the second eigenvalue of W, symmetric
@@ -28,21 +28,21 @@ class SecondOrderGossip : public algorithm::Base {
     omega_ = static_cast<float>(2 / (1 + std::sqrt(1 - rho * rho)));
   }
 
-  // The message is x itself, as Base sends it; we keep a copy, because mixing overwrites x.
+  // The message is x itself, as in Base; we keep a copy because mixing overwrites x.
   void emit(algorithm::Outbox& outbox) override {
     kernels_.copy(x_, sent_);
     Base::emit(outbox);
   }
 
   // Base mixes edge by edge: x += a (q_sender - own x). So what one peer gains another loses, and
-  // the sum over peers stays the same.
+  // the sum over peers is conserved.
   void mix(const algorithm::Exchange& exchange) override {
     Base::mix(exchange);
     if (round_.index > 0) kernels_.axpby(1 - omega_, last_, omega_, x_);
     std::swap(last_, sent_);
   }
 
-  // Whatever must survive a restart. sent_ is rewritten every round and need not.
+  // Everything a checkpoint must hold. sent_ is rewritten every round and need not be saved.
   void state(backend::StateList& list) override {
     Base::state(list);
     list.per_peer("last", last_);
@@ -53,7 +53,7 @@ class SecondOrderGossip : public algorithm::Base {
   float omega_;
 };
 
-/// Rounds until the disagreement is 1e-4 of the first.
+/// Rounds until the consensus distance is 1e-4 of the initial one.
 std::uint32_t rounds_to_agree(algorithm::LocalPeers& peers, algorithm::Algorithm& method) {
   for (std::size_t i = 0; i < peers.peers(); ++i) method.initial().row(i)[0] = i == 0 ? 1.0f : 0.0f;
   method.start();
@@ -80,7 +80,7 @@ int main() {
   fmt::print("dsgd:                {:3} rounds, {:5} bytes\n", plain, plain_peers.bytes_sent());
   fmt::print("second-order gossip: {:3} rounds, {:5} bytes\n", own, own_peers.bytes_sent());
 
-  // A row in hearsay/algorithm/registry.cpp gives such a class a name on the command line and the
-  // tests of every method: CONTRIBUTING.md, "Adding an algorithm".
+  // A row in hearsay/algorithm/registry.cpp gives such a class a command-line name and enrolls it
+  // in the tests of all methods: CONTRIBUTING.md, "Adding an algorithm".
   return own * 3 < plain ? 0 : 1;
 }

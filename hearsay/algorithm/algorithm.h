@@ -23,40 +23,40 @@ struct Round {
   bool last_phase = false;  ///< one of the final_rounds() after training: no gradient
 };
 
-/// What a round consists of; the algorithm decides.
+/// What the coming round does, as decided by the algorithm.
 struct Plan {
   enum class Talk {
-    kSilent,  ///< nobody sends
+    kSilent,  ///< no messages
     kGossip,  ///< emit, deliver, mix
-    kGlobal,  ///< average over all peers; counted as 2(n-1)/n * 4d bytes a peer, apart
+    kGlobal,  ///< average over all peers; 2(n-1)/n * 4d bytes per peer, counted separately
   };
   Talk talk = Talk::kGossip;
   bool gradient = true;
   bool send_first = false;    ///< emit before the gradient: the message does not need it
-  bool reads_losses = false;  ///< `average` does, so that the host must wait for them
+  bool reads_losses = false;  ///< `average` reads them, so the host must wait for them
 };
 
 // clang-format off: the order of calls is a table
-/// A decentralized method as a pure state machine for a bank of m peers: no thread, socket, clock,
-/// file.
+/// A decentralized method as a pure state machine for a bank of m peers: no threads, sockets,
+/// clocks or files.
 ///
-/// The driver (simulator, cluster process) calls, in this order:
+/// The driver (train::Trainer, LocalPeers) calls, in this order:
 ///
 ///   once         initial() is filled with the starting models, then start()
-///   each round   meet(senders)      if the phase is new
+///   each round   meet(senders)       if the phase is new
 ///                plan(round)
-///                emit(outbox)       if it gossips and sends first
-///                step(direction)    if it takes a gradient: what the optimizer makes of that
-///                emit(outbox)       if it gossips and does not send first
-///                mix(exchange)      if it gossips: what arrived
-///                average(everybody) if the round is global
+///                emit(outbox)        if it gossips and sends first
+///                step(direction)     if it takes a gradient; direction: the optimizer's output
+///                emit(outbox)        if it gossips and does not send first
+///                mix(exchange)       if it gossips; exchange: what arrived
+///                average(collective) if the round is global
 ///
 // clang-format on
-/// All state is one row a peer (listed by `state`), so a run can be saved, moved and resumed
-/// exactly. Contract, checked for every row of `registry()` by tests/algorithm/contract_test.cpp:
-/// mixing goes through Kernels::mix and mix_compensated alone, so the sum over peers of what is
-/// mixed does not change beyond rounding (backend::MassMeter measures it), nor does the sum of
-/// `push_sum()`.
+/// All state is one row per peer (listed by `state`), so a run can be saved, moved between process
+/// counts and resumed exactly. Contract, checked for every row of `registry()` by
+/// tests/algorithm/contract_test.cpp: mixing goes only through Kernels::mix and mix_compensated, so
+/// the sum over peers of what is mixed does not change beyond rounding (backend::MassMeter measures
+/// it), nor does the sum of `push_sum()`.
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
@@ -64,7 +64,7 @@ class Algorithm {
   virtual backend::Block initial() = 0;
   virtual void start() = 0;
 
-  /// From the coming round on, these peers of other banks (ascending) send to this one: called
+  /// From the coming round on, these peers of other banks (ascending) send to this one. Called
   /// before `plan` in the first round, whenever the graph's phase changes, and before a state is
   /// restored. A bank of all n peers has none.
   virtual void meet(std::span<const std::uint32_t> /*senders*/) {}
@@ -74,10 +74,10 @@ class Algorithm {
   /// The models: where gradients are taken, what is evaluated and exported. z = x/u under push-sum.
   virtual backend::ConstBlock point() const = 0;
 
-  /// What local steps and weight decay act on: x, the numerator of push-sum.
+  /// What local steps and weight decay act on: x, the push-sum numerator.
   virtual backend::ConstBlock numerator() const = 0;
 
-  /// Apply the local step. `direction` is the algorithm's to overwrite until the next gradient.
+  /// Apply the local step. The algorithm may overwrite `direction` until the next gradient.
   virtual void step(backend::Block direction) = 0;
 
   virtual void emit(Outbox& outbox) = 0;
@@ -89,15 +89,16 @@ class Algorithm {
   virtual std::span<const double> push_sum() const = 0;  ///< u; empty: no push-sum
   virtual double averaging_rate() const = 0;             ///< eta
 
-  /// Rounds of the method's own after training (scsp); 0 for most.
+  /// Extra rounds that the method runs after training (scsp); 0 for most.
   virtual std::uint32_t final_rounds() const = 0;
 
   virtual void state(backend::StateList& list) = 0;
-  /// Called after the state was restored, to rebuild what follows from it.
+  /// Called after the state was restored, to recompute what is derived from it.
   virtual void restored() = 0;
 };
 
-/// What a method asks of its surroundings. Checked by `check_fit` before the first step.
+/// What a method requires of the graph, compressor, links and optimizer. Checked by `check_fit`
+/// before the first step.
 struct Needs {
   enum class Graph { kNone, kColumnStochastic, kDoublyStochastic, kSymmetric };
   enum class Change { kStatic, kPhases, kAny };
@@ -105,7 +106,7 @@ struct Needs {
   Graph graph = Graph::kColumnStochastic;
   Change change = Change::kAny;
   Compression compression = Compression::kRefused;
-  bool every_message = false;     ///< a lost message breaks it for good
+  bool every_message = false;     ///< a lost message breaks it permanently
   bool linear_optimizer = false;  ///< no Adam
   bool constant_rate = false;     ///< the learning rate must not change
   bool own_momentum = false;      ///< the optimizer must have none
@@ -119,15 +120,15 @@ struct Entry {
   std::string_view summary;
   std::span<const Parameter> parameters;
   Needs needs;
-  std::string_view sends;  ///< in the docs' words: "C[v], u"
-  std::string_view state;  ///< arrays of d floats a peer besides x and the gradient
+  std::string_view sends;  ///< as the docs print it: "C[v], u"
+  std::string_view state;  ///< arrays of d floats per peer besides x and the gradient
   std::string_view formula;
   std::unique_ptr<Algorithm> (*make)(const Arguments&, const Bank&);
 };
 
 std::span<const Entry> registry();
 
-/// What an algorithm is to be combined with.
+/// What an algorithm is combined with in a run.
 struct Surroundings {
   std::string_view graph_spec;
   const graph::Facts& graph;
@@ -141,11 +142,12 @@ struct Surroundings {
   bool lossy_links = false;
 };
 
-/// Throws InvalidArgument with a sentence that names the algorithm, the property it lacks and what
-/// would do, if the algorithm cannot work in these surroundings.
+/// Throws InvalidArgument if the algorithm cannot work in these surroundings; the message names the
+/// algorithm, the missing property and an alternative that has it.
 void check_fit(std::string_view spec, const Surroundings& surroundings);
 
-/// make_algorithm("sparse-push:eta=0.01", bank). Throws InvalidArgument, and lists what there is.
+/// make_algorithm("sparse-push:eta=0.01", bank). Throws InvalidArgument; for an unknown name the
+/// message lists the known ones.
 std::unique_ptr<Algorithm> make_algorithm(std::string_view spec, const Bank& bank);
 
 }  // namespace hearsay::algorithm

@@ -5,8 +5,7 @@
 
 namespace hearsay::algorithm {
 
-/// What most methods share: the models x, one gossip of them a round, no push-sum, no global
-/// rounds.
+/// What most methods share: the models x, gossiped once per round; no push-sum, no global rounds.
 class Base : public Algorithm {
  public:
   explicit Base(const Bank& bank)

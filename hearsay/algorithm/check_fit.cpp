@@ -54,8 +54,8 @@ void check_graph(const Entry& entry, const Surroundings& s) {
 }
 
 /// DCD-PSGD converges if alpha = sup |C(x) - x| / |x| satisfies (1 - rho)^2 > 4 mu^2 alpha^2, with
-/// mu = max |lambda - 1| (Tang et al. 2018, Theorem 1). ECD's theorem bounds the absolute error,
-/// which no operator here does; the same line is drawn for it.
+/// mu = max |lambda - 1| (Tang et al. 2018, Theorem 1). ECD's theorem needs a bound on the absolute
+/// error, which no operator here has; the same criterion is applied to it.
 void check_mild(const Entry& entry, const Surroundings& s) {
   const double quality = s.compressor.quality(s.layout);
   const bool contractive = s.compressor.promise() == compress::Promise::kContractive;

@@ -11,9 +11,10 @@
 
 namespace hearsay::algorithm {
 
-/// How long the codes of a bank's vectors are.
+/// Encoded lengths of a bank's vectors.
 struct Lengths {
-  /// Bytes a row: room from Kernels::results. Empty: all codes are `fixed_bytes` long.
+  /// Bytes per row, in a result buffer of Kernels::results. Empty: all codes are `fixed_bytes`
+  /// long.
   std::span<const std::uint64_t> bytes{};
   std::uint64_t fixed_bytes = 0;
   std::size_t paper_bytes = 0;  ///< of one code, as the seed papers count it
@@ -21,26 +22,26 @@ struct Lengths {
   std::uint64_t length(std::size_t row) const { return bytes.empty() ? fixed_bytes : bytes[row]; }
 };
 
-/// One vector a peer of the bank, as its receivers will decode it, and what that costs.
+/// One vector per peer of the bank, as its receivers will decode it, and its size on the wire.
 struct Payload : Lengths {
   std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
-  bool raw = false;                       ///< rows are sent as they are, 4 bytes a float
+  bool raw = false;                       ///< rows are sent uncompressed, 4 bytes per float
   std::vector<Bytes> codes;  ///< of each row, if not raw and some go to another process; else empty
 };
 
-/// What the peers of a bank say in one round. The views stay valid until the algorithm has mixed.
+/// What the peers of a bank send in one round. The views stay valid until the algorithm has mixed.
 struct Outbox {
   double rate = 1;  ///< eta: an edge of weight w moves a = float(eta * w) of the vector
   std::vector<Payload> payloads;
 
-  /// Send the rows of `x` as they are, 4 bytes a float.
+  /// Send the rows of `x` uncompressed, 4 bytes per float.
   void send_all(backend::ConstBlock x);
 };
 
 /// What arrived in one round, for the receivers of a bank: edges, vectors and push-sum weights.
 ///
-/// The amount `a` of an edge comes with the message, so a receiver needs to know no graph; a sender
-/// debits what was delivered, so the sum over peers stays the same whatever was lost.
+/// The amount `a` of an edge comes with the message, so a receiver need not know the graph; a
+/// sender debits only what was delivered, so the sum over peers is conserved under message loss.
 struct Exchange {
   std::vector<std::uint32_t> begin, source;  ///< as in backend::Mixing
   std::vector<float> weight;
@@ -56,15 +57,16 @@ struct Remote {
   std::vector<std::uint32_t> senders;                     ///< ascending
   std::vector<std::vector<backend::VectorView>> vectors;  ///< [payload][sender]
   std::vector<double> push_sum;                           ///< [sender]
-  std::vector<float> amounts;  ///< of every edge from elsewhere: receivers, then senders ascending
+  std::vector<float> amounts;  ///< per edge from another bank: receivers, then senders ascending
 };
 
-/// Whether the message over an edge arrives: both its ends ask, and are told the same.
+/// Whether the message over an edge arrives; sender and receiver get the same answer.
 using Delivered = std::function<bool(const graph::Edge&)>;
 
-/// What the receivers of the bank whose first peer is `first` find in a round: the bank's own
-/// outbox and what came from elsewhere, over the edges of W that touch its peers. In `exchange` the
-/// bank's own vectors come first, then those of remote.senders. `delivered` may be null.
+/// Fills `exchange` with what the receivers of the bank whose first peer is `first` get in a round:
+/// the bank's own outbox and messages from other banks, over the edges of W that touch its peers.
+/// In `exchange` the bank's own vectors come first, then those of remote.senders. `delivered` may
+/// be null.
 void deliver(const graph::Weights& weights, std::size_t first, const Outbox& outbox,
              std::span<const double> push_sum, const Remote& remote, const Delivered& delivered,
              Exchange& exchange);
@@ -76,7 +78,7 @@ inline void deliver(const graph::Weights& weights, const Outbox& outbox,
   deliver(weights, 0, outbox, push_sum, Remote{}, delivered, exchange);
 }
 
-/// Averages over all n peers, whoever holds them. Sums run in double, peers ascending.
+/// Averages over all n peers, in whichever process they live. Sums run in double, peers ascending.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -84,11 +86,11 @@ class Collective {
   /// Every row becomes the mean of all n peers' rows.
   virtual void mean(backend::Block rows) = 0;
 
-  /// The mean of one value a peer, given those of the bank.
+  /// The mean over all n peers of one value per peer, given the bank's values.
   virtual double mean(std::span<const double> values) = 0;
 };
 
-/// The same where all n peers are one bank's.
+/// The same where one bank holds all n peers.
 class LocalCollective : public Collective {
  public:
   explicit LocalCollective(backend::Kernels& kernels) : kernels_(kernels) {}

@@ -6,8 +6,8 @@ namespace hearsay::algorithm {
 
 namespace {
 
-/// visitor(word) for each word of "z, delta"; none for "-". What comes after a ';' are other
-/// rounds.
+/// Calls visitor(word) for each word of "z, delta"; never for "-". Text after a ';' describes other
+/// rounds and is ignored.
 template <class Visitor>
 void for_each_word(std::string_view list, const Visitor& visitor) {
   list = list.substr(0, list.find(';'));

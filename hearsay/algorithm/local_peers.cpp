@@ -28,7 +28,7 @@ Bank LocalPeers::bank() {
 }
 
 void LocalPeers::run_round(Algorithm& method, float lr, const Direction& direction) {
-  // An epoch is a round, as for objectives whose every gradient sees all the data.
+  // An epoch is one round, as for objectives whose gradients use all the data.
   const Plan plan =
       method.plan({.index = round_, .phase = schedule_->phase(round_, round_), .lr = lr});
   const bool gossips = plan.talk == Plan::Talk::kGossip;
@@ -54,7 +54,7 @@ void LocalPeers::run_round(Algorithm& method, float lr, const Direction& directi
 
 void LocalPeers::gossip(Algorithm& method, const Outbox& outbox) {
   const graph::Weights& weights = schedule_->at(round_, round_);
-  kernels_->synchronize();  // for the lengths
+  kernels_->synchronize();  // lengths are valid from here
   for (const Payload& payload : outbox.payloads) {
     for (std::size_t i = 0; i < peers(); ++i) {
       bytes_ += weights.out_of(i).size() * (compress::kHeaderBytes + payload.length(i));

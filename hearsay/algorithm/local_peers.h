@@ -11,8 +11,8 @@
 
 namespace hearsay::algorithm {
 
-/// All n peers of a small experiment in one process: owns what a Bank refers to, and drives any
-/// method over a graph. For examples and for trying out a method; train::Trainer adds data,
+/// All n peers of a small experiment in one process: owns everything a Bank refers to, and drives
+/// any method over a graph. For examples and for trying out a method; train::Trainer adds data,
 /// optimizers, checks, metrics and simulated links.
 ///
 ///   LocalPeers peers({.graph = "ring", .peers = 5, .dim = 1});
@@ -20,8 +20,8 @@ namespace hearsay::algorithm {
 ///   ... fill method->initial(), then method->start() ...
 ///   for (int round = 0; round < 50; ++round) peers.run_round(*method);
 ///
-/// It does not ask check_fit whether method, graph and compressor fit together. Must outlive the
-/// methods made from its bank.
+/// Does not call check_fit: compatible method, graph and compressor are up to the caller. Must
+/// outlive the methods made from its bank.
 class LocalPeers {
  public:
   struct Options {
@@ -32,15 +32,15 @@ class LocalPeers {
     std::uint64_t seed = 1;
   };
 
-  /// Throws InvalidArgument for specs that are none.
+  /// Throws InvalidArgument for invalid specs.
   explicit LocalPeers(const Options& options);
   LocalPeers(const LocalPeers&) = delete;
   LocalPeers& operator=(const LocalPeers&) = delete;
 
-  /// What make_algorithm, or the constructor of a method of your own, takes.
+  /// The argument of make_algorithm, or of the constructor of your own method.
   Bank bank();
 
-  /// Sets `direction` to the direction of a local step of `peer` at the model `at`.
+  /// Sets `direction` to the local step direction of `peer` at the model `at`.
   using Direction =
       std::function<void(std::size_t peer, std::span<const float> at, std::span<float> direction)>;
 
@@ -67,7 +67,7 @@ class LocalPeers {
   std::uint64_t bytes_ = 0;
 };
 
-/// How far the peers are apart: the root of the mean over peers of |z_i - mean z|^2.
+/// Consensus distance: the root of the mean over peers of |z_i - mean z|^2.
 double disagreement(backend::ConstBlock models);
 
 }  // namespace hearsay::algorithm

@@ -9,8 +9,8 @@
 
 namespace hearsay::algorithm {
 
-/// Push-sum weights (Kempe, Dobra, Gehrke 2003; Nedic, Olshevsky 2015): u is mixed as x is, and x/u
-/// is free of the bias that a merely column-stochastic W brings.
+/// Push-sum weights (Kempe, Dobra, Gehrke 2003; Nedic, Olshevsky 2015): u is mixed like x, and x/u
+/// is free of the bias of a W that is only column-stochastic.
 ///
 ///   u_i = 1;   u_i += sum_j a_ij u_j - (own debits) u_i;   z_i = x_i / u_i
 ///
@@ -21,7 +21,7 @@ class PushSum {
 
   void mix(const Exchange& exchange);
 
-  /// z for these x: x itself while u = 1, else a block of our own, overwritten.
+  /// z for these x: x itself while u = 1, else an internal block, overwritten by each call.
   backend::ConstBlock debias(backend::Kernels& kernels, backend::ConstBlock x);
 
   void reset() { u_.assign(u_.size(), 1.0); }

@@ -17,7 +17,7 @@ using backend::StateList;
 
 constexpr std::size_t kStemLength = 18;  // round-000000000123
 
-/// Files of checkpoints whose names end like that, the newest first.
+/// Checkpoint files whose names end with `ending`, newest first.
 std::vector<fs::path> newest_first(const fs::path& directory, std::string_view ending) {
   std::vector<fs::path> found;
   std::error_code none;
@@ -40,7 +40,7 @@ std::string stem_of(const fs::path& path) {
   return path.filename().string().substr(0, kStemLength);
 }
 
-/// The bytes of a manifest that is whole. Throws CorruptData.
+/// The bytes of an intact manifest. Throws CorruptData.
 Bytes read_whole(const fs::path& path) {
   Bytes bytes;
   try {
@@ -93,11 +93,11 @@ void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::
   group_.agree([&] {
     if (group_.leads()) commit(manifest, digests);
   });
-  // Others may be writing parts of later rounds by now; these are older.
+  // Safe while other processes already write parts of later rounds: only older files are removed.
   if (group_.leads()) remove_old(manifest);
 }
 
-/// Create the directory; returns the first take whose part names are free.
+/// Creates the directory; returns the first take whose part names are unused.
 std::uint64_t CheckpointStore::make_room(Manifest manifest) const {
   std::error_code error;
   fs::create_directories(directory_, error);
@@ -115,7 +115,8 @@ std::uint64_t CheckpointStore::make_room(Manifest manifest) const {
   return manifest.take;
 }
 
-/// Write the manifest of parts that all processes have written, or remove those.
+/// Writes the manifest once all processes have written their parts; if that fails, removes the
+/// parts.
 void CheckpointStore::commit(Manifest& manifest, const std::vector<Bytes>& digests) const {
   try {
     for (std::size_t p = 0; p < digests.size(); ++p) {
@@ -143,8 +144,8 @@ void CheckpointStore::remove_parts(const Manifest& manifest) const {
   }
 }
 
-/// Manifests beyond the newest two; then parts that no manifest names any more, those that a crash
-/// left without one among them.
+/// Removes manifests beyond the newest two; then parts that no manifest names any more, including
+/// those that a crash left without one.
 void CheckpointStore::remove_old(const Manifest& newest) const {
   std::error_code ignored;
   std::vector<fs::path> manifests = manifests_in(directory_);
@@ -198,7 +199,7 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
                                                              backend::Kernels& kernels,
                                                              const Prepare& prepare,
                                                              std::vector<std::string>& damaged) {
-  std::vector<fs::path> files;  // process 0 goes through them, and the others follow
+  std::vector<fs::path> files;  // rank 0 iterates over them, and the others follow
   if (group_.leads()) files = manifests_in(directory_);
   for (std::size_t k = 0;; ++k) {
     Bytes offer;
@@ -222,7 +223,7 @@ std::optional<std::uint64_t> CheckpointStore::restore_newest(const StateList& li
   return std::nullopt;
 }
 
-/// Whether the checkpoint was whole, for all processes; if not, nothing was restored.
+/// Returns whether the checkpoint was intact for all processes; if not, nothing was restored.
 bool CheckpointStore::restore(const Manifest& manifest, const StateList& list,
                               backend::Kernels& kernels, const Prepare& prepare,
                               std::vector<std::string>& damaged) {

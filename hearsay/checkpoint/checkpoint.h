@@ -14,37 +14,37 @@
 
 namespace hearsay::checkpoint {
 
-/// Exact snapshots of a run, in a directory that all its processes see; the newest two are kept.
+/// Exact snapshots of a run, in a directory visible to all its processes; the newest two are kept.
 ///
-///   round-000000000123.p0002of0004.part   the rows of process 2 (checkpoint_part.h)
+///   round-000000000123.p0002of0004.part   the rows of rank 2 (checkpoint_part.h)
 ///   round-000000000123.ckpt               the manifest (checkpoint_manifest.h)
 ///
-/// A checkpoint is there once its manifest is. That is written by process 0 when all parts are on
-/// the disk, and nothing that a manifest names is written over, so a crash of any process at any
-/// moment leaves the earlier ones whole. Any number of processes can go on from it: each reads
-/// those parts that hold rows of its own peers or replicas.
+/// A checkpoint exists once its manifest does. Rank 0 writes the manifest when all parts are on
+/// disk, and files named by a manifest are never overwritten, so a crash of any process at any
+/// moment leaves earlier checkpoints intact. Any number of processes can resume from it: each reads
+/// the parts that hold rows of its own peers or replicas.
 ///
-/// All processes call the same members in the same order; all of them return alike, or throw alike.
+/// All processes call the same members in the same order; all of them return the same result, or
+/// all throw.
 class CheckpointStore {
  public:
-  /// `files_hash`: of what the settings name but do not hold, such as the samples of a dataset. The
+  /// `files_hash`: hash of files that the settings refer to, such as the samples of a dataset. The
   /// process group must outlive the store.
   CheckpointStore(std::filesystem::path directory, std::string config_hash, std::string files_hash,
                   gossip::ProcessGroup& group, const transport::Placement& placement);
 
-  /// Save every item of `list` as the state after `round` rounds; scalars are those of process 0.
-  /// Throws RunFailed (one disk is full, say), and then leaves the earlier checkpoints as they
-  /// were.
+  /// Save every item of `list` as the state after `round` rounds; scalars are those of rank 0.
+  /// Throws RunFailed (a full disk, say), leaving the earlier checkpoints unchanged.
   void save(std::uint64_t round, const backend::StateList& list, backend::Kernels& kernels);
 
-  /// Called with the round of a checkpoint before anything is restored from it, to make room: for
-  /// the replicas of that round. Possibly for several, one after the other.
+  /// Called with the round of a checkpoint before anything is restored from it, to allocate the
+  /// replicas of that round. May be called for several checkpoints, one after another.
   using Prepare = std::function<void(std::uint64_t round)>;
 
-  /// Restore the newest checkpoint that is whole; returns its round, or nothing if there is none at
-  /// all. Damaged ones, those with a missing part among them, are passed over and named in
-  /// `damaged`. Throws CorruptData if all are damaged, or if one is whole but of another config,
-  /// other files or another shape; RunFailed if a process does not see the directory.
+  /// Restore the newest intact checkpoint; returns its round, or nullopt if there are no
+  /// checkpoints. Damaged ones, including those with a missing part, are skipped and listed in
+  /// `damaged`. Throws CorruptData if all are damaged, or if an intact one has another config,
+  /// other files or another shape; RunFailed if a process cannot see the directory.
   std::optional<std::uint64_t> restore_newest(const backend::StateList& list,
                                               backend::Kernels& kernels, const Prepare& prepare,
                                               std::vector<std::string>& damaged);
@@ -66,7 +66,7 @@ class CheckpointStore {
   transport::Placement placement_;
 };
 
-/// Whether a directory holds any checkpoint; damaged ones count.
+/// Whether a directory holds any checkpoint, damaged or not.
 bool has_checkpoints(const std::filesystem::path& directory);
 
 }  // namespace hearsay::checkpoint

@@ -20,7 +20,7 @@ using backend::StateList;
 constexpr std::string_view kMagic = "HSCKPT02";
 constexpr std::size_t kBuffer = 1 << 20;
 
-/// Writes to the file and to the digest at once.
+/// Writes to the file and updates the digest.
 class Writer {
  public:
   explicit Writer(const fs::path& path) : file_(path) { bytes(kMagic.data(), kMagic.size()); }
@@ -48,7 +48,7 @@ class Writer {
 struct Save {
   Writer& out;
   backend::Kernels& kernels;
-  std::vector<float>& row;  ///< room for one of a device's
+  std::vector<float>& row;  ///< host buffer for one row of a device
 
   void operator()(const backend::Array* rows) const {
     const backend::ConstBlock block = *rows;
@@ -65,10 +65,10 @@ struct Save {
     out.bytes(values->data(), values->size() * sizeof(T));
   }
   template <class T>
-  void operator()(const T*) const {}  // scalars stand in the manifest
+  void operator()(const T*) const {}  // scalars are in the manifest
 };
 
-/// Reads one item of a part, whose rows begin at byte `at`, and moves on to the next item.
+/// Restores one item of a part, whose rows begin at byte `at`, and advances `at` to the next item.
 struct Restore {
   PartReader& in;
   backend::Kernels& kernels;
@@ -103,7 +103,7 @@ struct Restore {
     at += held.count * sizeof(T);
   }
   template <class T>
-  void operator()(const T*) const {}  // scalars stand in the manifest
+  void operator()(const T*) const {}  // scalars are in the manifest
 
  private:
   void copy_row(std::size_t peer, std::span<float> row, backend::Block to, std::size_t i) const {

@@ -8,24 +8,25 @@
 
 namespace hearsay::checkpoint {
 
-/// Write the rows of the peers of one process, synced and in place when this returns: "HSCKPT02",
-/// then for every item of the list that is not a scalar its rows, the peers ascending. What the
-/// items are, and the digest that this returns, stand in the manifest. Throws RunFailed.
+/// Write the rows of the peers of one process, synced to disk under their final name on return:
+/// "HSCKPT02", then for every non-scalar item of the list its rows, peers ascending. The manifest
+/// describes the items and holds the returned digest. Throws RunFailed.
 Digest write_part(const std::filesystem::path& path, const backend::StateList& list,
                   backend::Kernels& kernels);
 
-/// Whether a list that has one row for each of `own` has room for rows of these peers: its own, or
+/// Whether a list with one row for each of `own` stores rows of any of `peers`, as its own or as
 /// replicas.
 bool has_room_for(const backend::StateList& list, PeerRange own, PeerRange peers);
 
-/// A part whose bytes are those that were saved.
+/// A part file whose digest has been verified.
 class PartReader {
  public:
-  /// Reads all of it once. Throws CorruptData, and names the file, if it is missing or another.
+  /// Reads the whole file once. Throws CorruptData, naming the file, if it is missing or its digest
+  /// differs.
   PartReader(std::filesystem::path path, const Manifest::Part& part);
 
-  /// Copy what the list has room for, own rows and replicas. The list has the part's items, and one
-  /// row for each of `own`. Throws CorruptData if the file can no longer be read.
+  /// Copy the rows that the list stores, own and replicas. The list must have the part's items, and
+  /// one row for each of `own`. Throws CorruptData if the file can no longer be read.
   void restore(const backend::StateList& list, PeerRange own, backend::Kernels& kernels);
 
   /// The `size` bytes from `at` on.

@@ -7,8 +7,8 @@
 
 namespace hearsay::gossip {
 
-/// The mass drift of mixing where peers live in several processes: process 0 has the bits that a
-/// bank of all peers would have, the others have 0.
+/// The mass drift of mixing where peers live in several processes: rank 0 gets the same bits as a
+/// bank of all peers would, the other ranks get 0.
 class GroupMassMeter final : public backend::MassMeter {
  public:
   GroupMassMeter(ProcessGroup& group, const transport::Placement& placement)

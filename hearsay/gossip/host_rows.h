@@ -6,8 +6,8 @@
 
 namespace hearsay::gossip {
 
-/// The floats of a block where the host may read them: in place, or a copy that waits for the
-/// device.
+/// The floats of a block, readable by the host: in place, or copied from the device, for which the
+/// constructor waits.
 class HostRows {
  public:
   HostRows(backend::Kernels& kernels, backend::ConstBlock block) : block_(block) {

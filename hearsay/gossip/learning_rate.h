@@ -8,22 +8,22 @@
 
 namespace hearsay::gossip {
 
-/// The learning rate over the course of a run. With r the rate, e the epoch so far:
+/// Learning rate schedules. With r the rate, e the current (fractional) epoch:
 ///
 ///   constant  r
 ///   steps     r factor^k, with k the number of epochs in `at` that are <= e
 ///   halve     r / 2^floor(e / every)
 ///   cosine    r (1 + cos(pi e / E)) / 2, with E the epochs of the whole run
 ///
-/// times, during the first `warmup` epochs, 1/10 + 9/10 e / warmup: a straight line that starts at
-/// a tenth and not at nothing, so that the rate is positive in every round (some methods divide by
-/// it). Immutable: safe to share between threads.
+/// times, during the first `warmup` epochs, 1/10 + 9/10 e / warmup: linear from a tenth, not from
+/// 0, so that the rate is positive in every round (some methods divide by it). Immutable: safe to
+/// share between threads.
 class LearningRate {
  public:
   virtual ~LearningRate() = default;
 
-  /// `epoch` is fractional: the round over the rounds of an epoch. Where an epoch is one round, as
-  /// for closed-form objectives, epochs are rounds.
+  /// `epoch` is fractional: the round divided by the rounds per epoch. Where an epoch is one round,
+  /// as for closed-form objectives, epochs are rounds.
   virtual double at(double epoch, double total_epochs) const = 0;
 };
 

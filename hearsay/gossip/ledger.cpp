@@ -66,7 +66,7 @@ void Ledger::emitted(std::span<const algorithm::Lengths> vectors) {
 void Ledger::gossip(std::uint64_t round, bool send_first) {
   if (!failure_.empty()) return;
   const graph::Weights& weights = schedule_.at(round, round / rounds_per_epoch_);
-  // A message is sent whether or not it arrives.
+  // Lost messages count too.
   for (std::size_t i = 0; i < rows_; ++i) {
     const std::uint64_t edges = weights.out_of(first_ + i).size();
     messages_[i] += edges * emitted_.vectors;

@@ -14,64 +14,64 @@
 
 namespace hearsay::gossip {
 
-/// What one peer's rounds add up to.
+/// Totals of one peer.
 struct PeerTotals {
   double loss_sum = 0;  ///< of its minibatches since the last evaluation
-  Traffic traffic{};    ///< of what it sent over edges; global averages are the run's
-  /// Bytes that it sent to the peers with the next numbers, and on from 0 to the one before it:
-  /// n - 1 of them, or none (Traffic::bytes_by_edge).
+  Traffic traffic{};    ///< what it sent over edges; global averages are in RunTotals
+  /// [k]: bytes that this peer i sent to peer (i + 1 + k) mod n; n - 1 entries, or none (see
+  /// Traffic::bytes_by_edge).
   std::vector<std::uint64_t> bytes_ahead{};
 };
 
-/// What all peers of a run have in common.
+/// Totals of the run that are not per peer.
 struct RunTotals {
   std::size_t dim = 1;             ///< floats of a model
-  std::uint64_t loss_rounds = 0;   ///< gradients that each loss_sum is of
-  double last_train_loss = 0;      ///< that of the last evaluation
-  double mass_drift = 0;           ///< the largest so far
-  std::uint64_t global_bytes = 0;  ///< of global averages
+  std::uint64_t loss_rounds = 0;   ///< gradients in each loss_sum
+  double last_train_loss = 0;      ///< at the last evaluation
+  double mass_drift = 0;           ///< maximum so far
+  std::uint64_t global_bytes = 0;  ///< bytes of global averages
   std::optional<double> simulated_seconds{};
 };
 
-/// What the rounds of a run tell of a bank of m peers, added up for each: losses, traffic, the
-/// clocks of simulated links, and whether all is still finite.
+/// Accumulates the rounds of a bank of m peers, per peer: losses, traffic, the clocks of simulated
+/// links, and whether all values are still finite.
 ///
-/// Rounds are told in order, but maybe later than they happened (machine.h), so a model that is
-/// not finite does not throw here: the first of them is kept for `check`, and nothing is added any
-/// more.
+/// Rounds are recorded in order, but possibly after the device computed them (machine.h), so a
+/// non-finite model does not throw here: the first one is kept for `check`, and nothing more is
+/// added.
 class Ledger {
  public:
-  /// Of peers `first` to first + rows - 1: all of them if the link is simulated, which needs all
-  /// clocks. `dim`: floats of a model. `schedule` outlives the ledger.
+  /// For peers `first` to first + rows - 1; must be all n peers if the link is simulated, which
+  /// needs all clocks. `dim`: floats per model. `schedule` must outlive the ledger.
   Ledger(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch, std::size_t dim,
          std::size_t first, std::size_t rows);
 
   const Link& link() const { return link_; }
 
-  /// Every peer took a gradient, with that loss.
+  /// Every peer took a gradient, with these losses.
   void gradient(std::uint64_t round, std::span<const double> losses);
-  /// They took a step whose direction has that squared norm.
+  /// Every peer took a step; `norms`: squared norms of the directions.
   void step(std::uint64_t round, std::span<const double> norms);
-  /// They made messages of these lengths, one a vector that they send.
+  /// Every peer encoded its messages; one Lengths per vector that a peer sends.
   void emitted(std::span<const algorithm::Lengths> vectors);
-  /// What was emitted last went over the edges of the round's graph.
+  /// The messages emitted last were sent over the edges of the round's graph.
   void gossip(std::uint64_t round, bool send_first);
-  /// All n peers of the run averaged.
+  /// All n peers of the run took part in a global average.
   void global();
   /// Squared norms of the peers' models after `rounds` rounds.
   void models(std::uint64_t rounds, std::span<const double> norms);
   void drift(double mass_drift);
 
-  /// Throws RunFailed if anything told so far was not finite; names peer and round.
+  /// Throws RunFailed, naming peer and round, if anything recorded so far was not finite.
   void check() const;
 
-  std::span<const double> losses() const { return losses_; }  ///< of the last gradient, one a peer
+  std::span<const double> losses() const { return losses_; }  ///< of the last gradient, per peer
 
-  /// What the peer in that row did: losses since the last evaluation, traffic of the whole run.
+  /// Totals of the peer in that row: losses since the last evaluation, traffic of the whole run.
   PeerTotals totals(std::size_t row) const;
   /// What all peers of the run have in common.
   RunTotals run_totals() const;
-  /// Losses are in an evaluation, which found that mean; those to come are another's.
+  /// An evaluation has consumed the losses, whose mean is `train_loss`; resets the sums.
   void evaluated(double train_loss);
 
   void state(backend::StateList& list);
@@ -85,15 +85,15 @@ class Ledger {
   std::size_t dim_, first_, rows_;
   std::string failure_;
   std::vector<double> losses_;
-  std::vector<double> loss_sums_;  ///< of a peer's gradients since the last evaluation
+  std::vector<double> loss_sums_;  ///< per peer, since the last evaluation
   std::uint64_t loss_rounds_ = 0;
   double train_loss_ = 0;
   double mass_drift_ = 0;
   std::vector<std::uint64_t> messages_, edge_rounds_, bytes_, paper_bytes_;  ///< as in Traffic
-  std::vector<std::vector<std::uint64_t>> bytes_ahead_;  ///< [k][row] of PeerReport::bytes_ahead
+  std::vector<std::vector<std::uint64_t>> bytes_ahead_;  ///< [k][row]: PeerTotals::bytes_ahead
   std::uint64_t global_bytes_ = 0;                       ///< of all n peers
   struct {
-    std::vector<std::size_t> bytes;  ///< of each peer, over one edge
+    std::vector<std::size_t> bytes;  ///< per peer, over one edge
     std::size_t vectors = 0, paper_bytes = 0;
   } emitted_;
 };

@@ -38,7 +38,8 @@ Link::Link(std::string_view keys, std::size_t peers, std::uint64_t seed)
 
 bool Link::arrives(const graph::Edge& edge, std::uint32_t round) const {
   if (loss_ == 0) return true;
-  // Words 0 and 1 of a peer's stream are its straggler; losses follow, one word a receiver.
+  // Words 0 and 1 of a peer's random stream are for its straggler delay; message losses follow, one
+  // word per receiver.
   const Random random(seed_, Purpose::kLink, edge.sender, round);
   return to_unit_float(random.word(2 + edge.receiver)) >= loss_;
 }

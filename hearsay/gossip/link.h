@@ -11,15 +11,15 @@
 
 namespace hearsay::gossip {
 
-/// A simple network in front of the simulation, so that methods can be compared by time.
+/// A simple model of network and compute times, so that methods can be compared by simulated time.
 ///
 /// Every peer has a clock, in seconds. In a round peer i computes for c_i = compute * (1 +
 /// straggler * E_i), E_i drawn from an exponential distribution of mean 1; then (or, if its message
 /// does not need the gradient, meanwhile) sends to its out-neighbours one after the other at
-/// `bandwidth` bytes a second; each message arrives `latency` later. Its next round starts when it
-/// has computed, has sent, and has all that was sent to it. A global average starts when the last
-/// peer is ready and takes a ring all-reduce: 2(n-1) latencies and 2(n-1)/n of the bytes. A message
-/// is lost with probability `loss`, and its sender learns of it.
+/// `bandwidth` bytes per second; each message arrives `latency` later. Its next round starts when
+/// it has computed, has sent, and has received all messages addressed to it. A global average
+/// starts when the last peer is ready and takes a ring all-reduce: 2(n-1) latencies and 2(n-1)/n of
+/// the bytes. A message is lost with probability `loss`, and its sender is notified.
 class Link {
  public:
   /// "latency=1e-3,bandwidth=1.25e8"; "none" is an infinitely fast network. Throws InvalidArgument.
@@ -28,7 +28,8 @@ class Link {
   bool simulated() const { return simulated_; }
   double loss() const { return loss_; }
 
-  /// Whether the message over that edge arrives in that round: a function of the seed.
+  /// Whether the message over that edge arrives in that round: a deterministic function of the
+  /// seed.
   bool arrives(const graph::Edge& edge, std::uint32_t round) const;
 
   void compute(std::uint32_t round);  ///< every peer takes a gradient

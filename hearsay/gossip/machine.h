@@ -10,16 +10,16 @@
 
 namespace hearsay::gossip {
 
-/// The setting `threads`: 0 is one per core of this process's share.
+/// The setting `threads`: 0 means one per core of this process's share.
 std::size_t thread_count(std::uint64_t wanted, double cores);
 
-/// Where the peers of a run live, or those of several runs side by side (run/fleet.h): threads of
-/// the host, a device, and the other processes of the run.
+/// What executes the peers of a run, or of several runs side by side (run/fleet.h): host threads, a
+/// device, and the process group.
 ///
 /// A device may be rounds behind its host. The results of a round (losses, lengths of messages,
-/// norms) stand in buffers of Kernels::results that fill later: whoever needs them leaves a
-/// callback, and `drain` waits for the device and calls all of them, in order. Nobody else calls
-/// Kernels::synchronize while there are callbacks.
+/// norms) are in result buffers of Kernels::results, which are filled later: to read them, register
+/// a callback; `drain` waits for the device and runs all callbacks in order. Nothing else may call
+/// Kernels::synchronize while callbacks are pending.
 class Machine {
  public:
   using MakeKernels = std::function<std::unique_ptr<backend::Kernels>(ThreadPool&)>;
@@ -35,16 +35,16 @@ class Machine {
   backend::Kernels& kernels() { return *kernels_; }
   ProcessGroup& group() { return group_; }
 
-  /// Calls `callback`, which must not throw, once all that the kernels were asked for until now has
-  /// happened.
+  /// Runs `callback`, which must not throw, once all work given to the kernels so far is complete.
   void after_synchronization(std::function<void()> callback) {
     callbacks_.push_back(std::move(callback));
   }
 
-  /// A round has been asked for: let the device begin, and drain if it is as far behind as it may.
+  /// Call after enqueuing a round: submits it to the device, and drains if the host is Kernels::lag
+  /// rounds ahead.
   void end_round();
 
-  /// Wait for the device, then call all callbacks, in order.
+  /// Wait for the device, then run all callbacks in order.
   void drain();
 
  private:

@@ -35,7 +35,7 @@ MessageExchange::MessageExchange(const Parts& parts)
 
 MessageExchange::~MessageExchange() {
   if (in_flight_.empty()) return;
-  try {  // whoever ends a run has met the others since; after a failure this is all one can do
+  try {  // after a normal end all is flushed by now; after a failure this is best effort
     parts_.group.transport().flush(label_, std::chrono::milliseconds(100));
   } catch (const std::exception&) {
   }
@@ -229,7 +229,7 @@ void MessageExchange::fill(Slot& slot, bool raw, const Arrival& arrival, std::ui
 backend::VectorView MessageExchange::view(Slot& slot) {
   const compress::Decoded& decoded = slot.decoded;
   if (parts_.kernels.on_host()) return decoded.view();
-  // A device copy of at least that length: it is kept for the next message of this sender.
+  // A device copy of at least that length, reused for the next message of this sender.
   const auto copy = [&]<class T>(const std::vector<T>& from, backend::Array& to) {
     if (to.empty() || to.as<T>().dim < from.size()) {
       to = parts_.kernels.allocate(1, from.size(), kElementTypeOf<T>);

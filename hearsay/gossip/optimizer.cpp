@@ -13,7 +13,7 @@ using backend::Block;
 using backend::ConstBlock;
 using backend::Kernels;
 
-/// What all share: g clipped row by row, then g + lambda x.
+/// Common to all optimizers: g clipped per peer, then g + lambda x.
 class Base : public Optimizer {
  public:
   Base(const Arguments& arguments, Kernels& kernels)

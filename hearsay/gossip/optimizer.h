@@ -10,7 +10,7 @@
 
 namespace hearsay::gossip {
 
-/// Turns a gradient into the direction d of a local step x - lr * d. State is one row a peer.
+/// Turns a gradient into the direction d of a local step x - lr * d. State is one row per peer.
 ///
 /// With lambda = weight_decay, x the numerator (not z: algorithms.md 1.1), and g clipped first, per
 /// peer, to |g| <= clip (0: never):
@@ -25,9 +25,9 @@ class Optimizer {
   /// Overwrite `gradient` with the direction.
   virtual void direction(backend::ConstBlock x, backend::Block gradient) = 0;
 
-  /// Whether the direction is linear in past gradients; Adam's is not, and some methods need that.
+  /// Whether the direction is linear in past gradients, as some methods require; Adam's is not.
   virtual bool linear() const = 0;
-  /// Whether it keeps momentum of its own; methods with a momentum of their own refuse that.
+  /// Whether it keeps momentum; methods with built-in momentum reject such optimizers.
   virtual bool has_momentum() const = 0;
 
   virtual void state(backend::StateList& list) = 0;
@@ -38,7 +38,7 @@ struct OptimizerEntry {
   std::string_view example;
   std::string_view summary;
   std::span<const Parameter> parameters;
-  std::size_t arrays;  ///< of d floats that it keeps for a peer
+  std::size_t arrays;  ///< state arrays of d floats per peer
   std::unique_ptr<Optimizer> (*make)(const Arguments&, backend::Kernels&, std::size_t rows,
                                      std::size_t dim);
 };

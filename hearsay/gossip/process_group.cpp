@@ -15,7 +15,7 @@ namespace hearsay::gossip {
 
 namespace {
 
-/// Of what a process threw. AlreadyExists is an InvalidArgument that callers act upon.
+/// The type of exception a process threw. AlreadyExists is an InvalidArgument that callers handle.
 enum class Kind : std::uint8_t { kNothing, kMistake, kTaken, kCorrupt, kFailed };
 
 Kind kind_of(const std::exception& error) {

@@ -10,13 +10,13 @@
 
 namespace hearsay::gossip {
 
-/// The processes that run something together, as one of them sees them: a simulation's is one.
+/// The processes of a run, as seen by one of them; a simulation has one process.
 ///
-/// One process group lasts as long as its transport, whatever runs follow each other on it. All
-/// processes call the same members in the same order.
+/// A process group lives as long as its transport and may serve several runs, one after another.
+/// All processes call the same members in the same order.
 class ProcessGroup {
  public:
-  /// The transport must outlive the process group. `idle` is called ten times a second while this
+  /// The transport must outlive the process group. `idle` is called ten times per second while this
   /// process waits for another one.
   explicit ProcessGroup(transport::Transport& transport, transport::Idle idle = {});
 
@@ -26,30 +26,31 @@ class ProcessGroup {
     return collectives_.seat().cores;
   }  ///< this process's share of its host's
   bool alone() const { return processes() == 1; }
-  bool leads() const { return rank() == 0; }  ///< writes the run's files, and speaks
+  bool leads() const { return rank() == 0; }  ///< writes the run's files and prints
 
   transport::Transport& transport() { return transport_; }
   transport::Group& collectives() { return collectives_; }
   const transport::Idle& idle() const { return idle_; }
 
-  /// The label of the next gossip: rounds of a transport do not begin again with the next run.
+  /// The label of the next gossip round. Counts across runs: a transport's rounds never restart.
   transport::Label next_gossip() { return {transport::Lane::kGossip, gossips_++}; }
 
-  /// Do `body`; if that throws in any process, throw in all of them what the first of those threw,
-  /// named if it is not process 0.
+  /// Calls `body` in every process; if it throws in any, all processes throw the exception of the
+  /// lowest such rank, prefixed with that rank if it is not 0.
   void agree(const std::function<void()>& body);
 
-  /// What `body` gives in process 0, where alone it is called; if it throws, that as above.
+  /// Calls `body` in rank 0 only and returns its result in every process; exceptions as in `agree`.
   Bytes ask_process_0(const std::function<Bytes()>& body);
 
   /// Throws InvalidArgument in all processes if `text` differs between them: "[transport] process 2
   /// has another `what` than process 0".
   void agree_on(std::string_view what, std::string_view text);
 
-  /// Whether `mine` holds in any process.
+  /// Whether `mine` is true in any process.
   bool any(bool mine);
 
-  /// Whether all processes have thrown, since `agree` told them to: nobody waits for another one.
+  /// Whether all processes threw together, in `agree` or `agree_on`: no process waits for another
+  /// one.
   bool has_failed_together() const { return failed_together_; }
 
  private:
@@ -70,8 +71,8 @@ class SingleProcess {
   ProcessGroup group_{nobody_};
 };
 
-/// Averages over the peers of all processes. In peer order, with the bits of one process; where
-/// the transport has a fast sum (mpi:allreduce=fast) in an order of its own.
+/// Averages over the peers of all processes. Summed in peer order, bit-identical to a single
+/// process; with a transport that has a fast sum (mpi:allreduce=fast), in that sum's order.
 class GroupCollective final : public algorithm::Collective {
  public:
   GroupCollective(ProcessGroup& group, const transport::Placement& placement,
@@ -81,7 +82,7 @@ class GroupCollective final : public algorithm::Collective {
   void mean(backend::Block rows) override;
   double mean(std::span<const double> values) override;
 
-  double seconds_waited() const { return waited_; }  ///< in both, in all
+  double seconds_waited() const { return waited_; }  ///< total, in both
 
  private:
   ProcessGroup& group_;
@@ -89,7 +90,7 @@ class GroupCollective final : public algorithm::Collective {
   backend::Kernels& kernels_;
   std::vector<float> mean_;
   double waited_ = 0;
-  bool is_fast_ = true;  ///< until the transport says that it has no fast sum
+  bool is_fast_ = true;  ///< until the transport reports that it has no fast sum
 };
 
 }  // namespace hearsay::gossip

@@ -4,7 +4,7 @@
 
 namespace hearsay::gossip {
 
-/// Adds the seconds of its life to a sum.
+/// Adds the seconds of its lifetime to a sum.
 class Stopwatch {
  public:
   explicit Stopwatch(double& sum) : sum_(sum) {}

@@ -4,7 +4,7 @@
 
 namespace hearsay::transport {
 
-/// The transport of a run that lives in one process: there is nobody to send to.
+/// The transport of a run in a single process: there are no other ranks to send to.
 class Alone final : public Transport {
  public:
   std::string_view name() const override { return "alone"; }
@@ -14,7 +14,7 @@ class Alone final : public Transport {
   void expect(std::size_t process, Label label, std::span<std::uint8_t> room) override;
   std::optional<Arrival> receive(Label label, std::chrono::milliseconds patience) override;
   std::vector<std::size_t> gone() const override { return {}; }
-  bool fast_sum(std::span<float>) override { return true; }  // of one process
+  bool fast_sum(std::span<float>) override { return true; }  // the sum over one process
   void abort(int) noexcept override {}
 };
 

@@ -12,7 +12,7 @@ namespace hearsay::transport {
 
 namespace {
 
-// 256 KiB of a row: enough to keep a network busy, and little against a model.
+// 256 KiB of a row: large enough to saturate a network, small compared with a model.
 constexpr std::size_t kStepColumns = 64 * 1024;
 
 ByteView bytes_of(std::span<const float> values) {

@@ -12,37 +12,39 @@
 
 namespace hearsay::transport {
 
-/// What all processes of a run do together, over the control lane of any transport.
+/// Collective operations of all processes of a run, over the control lane of any transport.
 ///
 /// Every process calls the same members in the same order; a call returns when this process has its
-/// result and whoever needs its bytes has begun the call. Sums run in double, peers ascending,
-/// whichever process holds them, so that they have the same bits for any number of processes.
-/// Throws RunFailed if a process is gone.
+/// result and every process that needs its bytes has entered the call. Sums run in double, in
+/// ascending order of peers, whichever process holds them, so that they are bit-identical for any
+/// number of processes. Throws RunFailed if a process is gone.
 class Group {
  public:
-  /// The transport must outlive the group, which alone uses its control lane, from round `first`
-  /// on.
+  /// The transport must outlive the group, which has exclusive use of its control lane, from round
+  /// `first` on.
   explicit Group(Transport& transport, Idle idle = {}, std::uint32_t first = 0);
 
   const Seat& seat() const { return seat_; }
 
-  /// What every process gave, in the order of processes; elsewhere than in process 0 nothing.
+  /// In rank 0: the bytes of every process, by rank. In other ranks: empty.
   std::vector<Bytes> gather(ByteView mine);
 
-  /// What process 0 gave.
+  /// The bytes of rank 0, in every process.
   Bytes broadcast(ByteView mine);
 
-  /// What every process gave, everywhere. For small things: all of it goes through process 0.
+  /// The bytes of every process, by rank, in every process. For small data: all of it goes through
+  /// rank 0.
   std::vector<Bytes> all_gather(ByteView mine);
 
-  /// theirs = what that process gave as `mine`, in process 0, which knows how many floats they are;
-  /// the spans of others do not matter.
+  /// Copies `mine` of rank `process` to `theirs` of rank 0, which knows the number of floats; the
+  /// spans of other ranks are ignored.
   void fetch(std::size_t process, std::span<const float> mine, std::span<float> theirs);
 
-  /// Sums over all n peers, of columns of m x d floats a process: the rows of its peers, as the
-  /// placement says (which throws InvalidArgument if it is for another number of processes).
+  /// Sums over all n peers of the columns of m x d floats per process: the rows of its peers by
+  /// `placement` (InvalidArgument if that is for another number of processes).
   ///
-  /// Of d columns each process adds up a slice, from first_column(d) on, a multiple of kBlock.
+  /// Of d columns each process sums one slice, which begins at first_column(d), a multiple of
+  /// kBlock.
   static constexpr std::size_t kBlock = 4096;
   std::size_t first_column(std::size_t dim) const { return column(seat_.process, dim); }
 
@@ -50,11 +52,12 @@ class Group {
   std::vector<double> sum_slice(const Placement& placement, std::span<const float> rows);
 
   /// mean[k] = float(sum over all n peers / n) for all d columns; `mean` may be the first of
-  /// `rows`. A process sends (N-1)/N of its rows, and the means of its slice to all others.
+  /// `rows`. A process sends (N-1)/N of its rows, and the means of its slice to all other
+  /// processes.
   void mean(const Placement& placement, std::span<const float> rows, std::span<float> mean);
 
  private:
-  /// Columns that are summed in one step.
+  /// The columns summed in one step.
   struct Columns {
     std::size_t begin = 0, count = 0;
   };

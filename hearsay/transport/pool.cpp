@@ -6,7 +6,8 @@
 namespace hearsay::transport {
 
 std::span<std::uint8_t> Pool::take(std::size_t bytes, std::uint32_t round) {
-  // The smallest that is large enough; if none is, the largest makes way for a new one.
+  // The smallest buffer that is large enough; if there is none, the largest is replaced by a new
+  // one.
   std::ranges::sort(free_, {}, &Buffer::size);
   auto found = std::ranges::lower_bound(free_, bytes, {}, &Buffer::size);
   Buffer buffer;
@@ -15,7 +16,7 @@ std::span<std::uint8_t> Pool::take(std::size_t bytes, std::uint32_t round) {
     free_.erase(found);
   } else {
     if (!free_.empty()) free_.pop_back();
-    // Codes of one vector differ a little in length from round to round.
+    // Slack: the encoded length of a vector varies slightly from round to round.
     buffer.size = bytes + bytes / 8;
     buffer.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(buffer.size);
   }

@@ -8,15 +8,16 @@
 
 namespace hearsay::transport {
 
-/// Room for bodies of unknown length, used again round after round: the first touch of fresh memory
-/// costs several times what the copy into it does. Holds as many buffers as were ever in use at
-/// once.
+/// Receive buffers for bodies of unknown length, reused across rounds: the first touch of fresh
+/// memory costs several times as much as the copy into it. Holds as many buffers as were ever in
+/// use at once.
 class Pool {
  public:
-  /// `bytes` bytes, aligned for any number, until `reuse` of a later round.
+  /// A buffer of `bytes` bytes, aligned for any arithmetic type, valid until `reuse` of a later
+  /// round.
   std::span<std::uint8_t> take(std::size_t bytes, std::uint32_t round);
 
-  /// What was taken for rounds before this one is free.
+  /// Frees the buffers taken for rounds before this one.
   void reuse(std::uint32_t round);
 
  private:

@@ -8,8 +8,8 @@ namespace hearsay::transport {
 
 namespace {
 
-/// Also where this build has no MPI: started by mpirun it must refuse, or each process would do the
-/// whole run.
+/// Calls make_mpi even if this build has no MPI: it then throws under mpirun, where otherwise each
+/// process would do the whole run.
 std::unique_ptr<Transport> make_auto(const Arguments&) {
   if (!started_by_mpirun()) return std::make_unique<Alone>();
   return make_mpi(Arguments("mpi", kMpiParameters));

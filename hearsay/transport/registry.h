@@ -9,7 +9,7 @@
 
 namespace hearsay::transport {
 
-/// One row of the registry: what `--transport` names.
+/// One row of the registry: a name for `--transport`.
 struct Entry {
   std::string_view name;
   std::string_view example;
@@ -20,8 +20,8 @@ struct Entry {
 
 std::span<const Entry> registry();
 
-/// make_transport("mpi:allreduce=fast"). Throws InvalidArgument if the spec is none or cannot be
-/// had here.
+/// make_transport("mpi:allreduce=fast"). Throws InvalidArgument if the spec is invalid or not
+/// available in this build or process.
 std::unique_ptr<Transport> make_transport(std::string_view spec);
 
 }  // namespace hearsay::transport

@@ -9,13 +9,14 @@
 
 namespace hearsay::transport {
 
-/// How far a caller has gone on one lane: what transports check its calls by. Throws
-/// InvalidArgument where a call breaks the contract of transport.h.
+/// The progress of a caller on one lane, by which transports check its calls. Throws
+/// InvalidArgument if a call violates the contract of transport.h.
 class Rounds {
  public:
   void sends(std::uint32_t round);
   void expects(std::uint32_t round) const;
-  /// Whether what was received before is no longer needed: `round` is later than the last one.
+  /// Returns whether earlier arrivals may be released: `round` is later than the one last asked
+  /// for.
   bool asks(std::uint32_t round);
 
   std::optional<std::uint32_t> sent() const { return sent_; }    ///< the latest round sent in
@@ -25,7 +26,7 @@ class Rounds {
   std::optional<std::uint32_t> sent_, asked_;
 };
 
-/// The other half of the checks: who a message is for or from, and its head.
+/// The other checks: the rank a message is for or from, and the size of its head.
 void check_other(const Seat& seat, std::size_t process);
 void check_head(ByteView head);
 

@@ -6,11 +6,11 @@
 
 namespace hearsay::transport {
 
-/// What a process that waits does ten times a second: look whether it shall go on. May throw, and
-/// may be empty.
+/// Called ten times per second by a waiting process, to check whether it should go on. May throw,
+/// and may be empty.
 using Idle = std::function<void()>;
 
-/// The calls of a transport for runs that need everybody: they wait as long as it takes, and throw
+/// Transport calls for runs that cannot lose a process: they wait without a timeout, and throw
 /// RunFailed, naming the process, if one is gone.
 void send_or_fail(Transport& transport, std::size_t process, Label label, ByteView head,
                   ByteView body);

@@ -3,8 +3,8 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
 
-/// What an algorithm cannot do is refused with a sentence that names it, the property and a way
-/// out.
+/// Unsupported combinations are rejected with a message that names the algorithm, the missing
+/// property and an alternative.
 namespace hearsay::algorithm {
 namespace {
 

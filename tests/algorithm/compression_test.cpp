@@ -9,9 +9,9 @@
 namespace hearsay::algorithm {
 namespace {
 
-constexpr std::size_t kDim = 1000;  // top-1 %: 10 entries a message
+constexpr std::size_t kDim = 1000;  // top-1 %: 10 entries per message
 
-/// Spread after `rounds` of pure averaging, relative to the start; the mean of a late stretch.
+/// Spread after `rounds` of pure averaging, relative to the start; mean of the last tenth.
 double plateau(const std::string& algorithm, const std::string& graph, std::size_t peers,
                const std::string& compressor, int rounds) {
   World world({.algorithm = algorithm,
@@ -43,7 +43,8 @@ TEST(ErrorFeedback, PlateausProportionallyToTheAveragingRate) {
 }
 
 TEST(DifferenceCompression, ReachesConsensusAtTopOnePercent) {
-  // In floats disagreement stays where eta times it is less than half a unit in the last place.
+  // In floats the consensus distance stalls where eta times it is below half a unit in the last
+  // place.
   EXPECT_LT(plateau("choco", "ring", 4, "topk:keep=0.01", 20'000), 1e-6);
   EXPECT_LT(plateau("quant-sgp:eta=0.04", "sparse-push:a", 4, "topk:keep=0.01", 20'000), 1e-6);
 }

@@ -7,7 +7,7 @@
 #include "algorithm/variants.h"
 #include "hearsay/core/error.h"
 
-/// Every method of the registry keeps the contract written in algorithm.h.
+/// Every method of the registry fulfils the contract in algorithm.h.
 namespace hearsay::algorithm {
 namespace {
 
@@ -32,7 +32,7 @@ TEST_P(AlgorithmContract, ConservesMassOverTenThousandRoundsOnRandomGraphs) {
   for (float value : world.models()) ASSERT_TRUE(std::isfinite(value));
 }
 
-/// Copies what a state list names, as a checkpoint would.
+/// Copies everything in a state list, like a checkpoint.
 struct Snapshot {
   std::vector<std::vector<float>> rows;
   std::vector<std::vector<double>> doubles;
@@ -67,7 +67,7 @@ struct Snapshot {
   }
 
  private:
-  /// The rows of the bank's own peers, if the place has a row a peer: all n live here.
+  /// The rows of the bank's own peers, if the item has one row per peer; the bank holds all n.
   static backend::Array* rows_of(const backend::StateList::Place& place) {
     if (const auto* shared = std::get_if<backend::RowsAndReplicas>(&place)) return shared->rows;
     const auto* own = std::get_if<backend::Array*>(&place);
@@ -100,7 +100,7 @@ TEST_P(AlgorithmContract, GoesOnBitExactlyFromItsState) {
     resumed.start_random(true);
     for (int t = 0; t < broken_at; ++t) unbroken.run_round(0.05f, pull_apart);
     const Snapshot snapshot(unbroken);
-    // The other world has seen as many rounds, with other gradients: all it did must be
+    // The other world has run as many rounds, with other gradients: all its state must be
     // overwritten.
     for (int t = 0; t < broken_at; ++t)
       resumed.run_round(0.2f, [](auto, auto, auto d) { d[0] = 1; });
@@ -122,15 +122,15 @@ TEST_P(AlgorithmContract, ConservesMassWhenMessagesAreLost) {
       return Random(edge.sender, Purpose::kTest, edge.receiver, t).uniform() > 0.3;
     });
   }
-  // Methods that need every message may go astray, but mixing still moves and does not make mass.
+  // Methods that need every message may diverge, but mixing still conserves mass.
   EXPECT_LT(world.meter.drift(), 2e-7);
   if (!needs.every_message) {
     for (float value : world.models()) ASSERT_TRUE(std::isfinite(value));
   }
 }
 
-/// Error feedback and hats start empty and stir even agreeing peers; all other methods leave them
-/// alone.
+/// Error feedback and public copies start at 0 and move even peers in consensus; all other methods
+/// do not.
 class Agreement : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(Agreement, StaysPutWhereNothingPulls) {

@@ -6,7 +6,7 @@
 
 #include "algorithm/world.h"
 
-/// Methods that remove the bias of data that differs, on noiseless heterogeneous least squares.
+/// Methods that remove the bias of heterogeneous data, on noiseless heterogeneous least squares.
 namespace hearsay::algorithm {
 namespace {
 
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, ExactMethod,
                            return name;
                          });
 
-/// Without gradients nothing brings models back that a remainder of the mixing has moved.
+/// Without gradients nothing corrects models that rounding residuals of mixing have moved.
 TEST_P(ExactMethod, KeepsTheMeanInPureAveraging) {
   const Case& c = GetParam();
   const std::string graph = c.algorithm == "d2" ? "star" : c.graph;
@@ -111,7 +111,7 @@ TEST_P(ExactMethod, KeepsTheMeanInPureAveraging) {
   EXPECT_LT(world.meter.drift(), 1e-7);
 }
 
-/// Put every array of the state where the steady state has it.
+/// Set every state array to its steady-state value.
 void place_at_optimum(World& world, const Quadratics& problem, float lr) {
   backend::StateList list;
   world.algorithm().state(list);

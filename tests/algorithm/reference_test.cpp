@@ -7,7 +7,7 @@
 
 #include "algorithm/world.h"
 
-/// Every method against its formula, written with dense matrices in double: one row a peer.
+/// Every method against its formula, written with dense matrices in double: one row per peer.
 namespace hearsay::algorithm {
 namespace {
 
@@ -54,7 +54,7 @@ Matrix top(const Matrix& v, int k) {
   return q;
 }
 
-/// The models after kRounds from x0, by the formula; W(t) gives the matrix of a round.
+/// The models after kRounds from x0, by the formula; W(t) is the matrix of round t.
 using Recursion = std::function<Matrix(Matrix x, const std::function<Matrix(int)>& W)>;
 
 struct Case {
@@ -280,7 +280,7 @@ const std::vector<Case>& cases() {
        [](Matrix x, const auto& W) { return periodic(x, W, 4, true); }},
       {"local-sgd:period=4", "ring", "identity",
        [](Matrix x, const auto& W) { return periodic(x, W, 4, false); }},
-      {"aga:period=4", "exponential", "identity",  // a constant loss leaves the period alone
+      {"aga:period=4", "exponential", "identity",  // a constant loss does not change the period
        [](Matrix x, const auto& W) { return periodic(x, W, 4, true); }},
       {"silent", "ring", "identity",
        [](Matrix x, const auto& W) { return periodic(x, W, kRounds + 1, false); }},
@@ -297,7 +297,7 @@ TEST_P(Reference, TheMethodIsItsFormula) {
                .peers = kPeers,
                .compressor = c.compressor,
                .dim = kDim});
-  // All start together: hats, SlowMo and ECD assume it.
+  // All peers start from the same model: public copies, SlowMo and ECD assume it.
   world.start_random(true);
   Matrix x0(kPeers, kDim);
   for (std::size_t i = 0; i < kPeers; ++i) {

@@ -6,11 +6,11 @@
 #include "algorithm/split_world.h"
 #include "algorithm/variants.h"
 
-/// Peers spread over several banks do what they do in one, bit for bit: every row of the registry.
+/// Peers spread over several banks give the bits of a single bank, for every row of the registry.
 namespace hearsay::algorithm {
 namespace {
 
-/// Graphs that the method takes: the hardest, and those that are the same for some rounds.
+/// Graphs that the method accepts: the hardest, and those that stay the same for some rounds.
 std::vector<std::string> graphs_for(const Variant& variant) {
   std::vector<std::string> graphs = {setup_for(variant).graph};
   if (variant.needs().change == Needs::Change::kStatic) return graphs;
@@ -21,7 +21,7 @@ std::vector<std::string> graphs_for(const Variant& variant) {
   return graphs;
 }
 
-/// Random selection, rounding at random, and what depends on the vector alone.
+/// Random selection, stochastic rounding, and deterministic operators.
 std::vector<std::string> compressors_for(const Variant& variant) {
   switch (variant.needs().compression) {
     case Needs::Compression::kRefused:
@@ -33,7 +33,7 @@ std::vector<std::string> compressors_for(const Variant& variant) {
   }
 }
 
-/// The method itself, with a rate where it knows none of its own for the compressor.
+/// The method's spec, with an explicit eta if it has no automatic one for the compressor.
 std::string spec_for(const Variant& variant, const std::string& compressor) {
   const std::string unknown = "eta=auto";
   std::string spec = variant.spec;
@@ -50,7 +50,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 class Split : public ::testing::TestWithParam<Variant> {
  protected:
-  /// Run the same in one bank and in banks of these sizes.
+  /// Compare one bank with banks of these sizes.
   static void compare(const World::Setup& setup, const std::vector<std::size_t>& sizes) {
     SCOPED_TRACE(setup.graph + ", " + setup.compressor + ", " + std::to_string(sizes.size()) +
                  " banks");
@@ -88,7 +88,7 @@ TEST_P(Split, OverBanksChangesNoBit) {
   }
 }
 
-/// A row of five is cut into tiles of another length than one of two.
+/// The tile length of a bank of five rows differs from that of a bank of two.
 TEST_P(Split, OverBanksChangesNoBitOfLargeModels) {
   World::Setup setup = setup_for(GetParam());
   setup.dim = 20'011;
@@ -98,8 +98,8 @@ TEST_P(Split, OverBanksChangesNoBitOfLargeModels) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, Split, ::testing::ValuesIn(variants()), name_of);
 
-/// Only methods that compress differences keep copies of others' rows, so this says that the
-/// comparison of copies above compares something.
+/// Only methods that compress differences keep remote replicas; this ensures that the comparison of
+/// copies above is not empty.
 TEST(SplitCopies, AreKeptByMethodsThatCompressDifferences) {
   for (const char* method : {"choco", "quant-sgp", "dcd", "ecd"}) {
     SplitWorld world({.algorithm = method, .peers = 5}, std::vector<std::size_t>{2, 3});

@@ -10,7 +10,7 @@
 
 namespace hearsay::algorithm {
 
-/// Averages over the peers of several banks, each of which asks from a thread of its own.
+/// Averages over the peers of several banks, each of which calls from its own thread.
 class Meeting {
  public:
   Meeting(std::size_t banks, std::size_t peers)
@@ -29,7 +29,7 @@ class Meeting {
           sum[k % rows.dim] += static_cast<double>(others.data[k]);
         }
       }
-      meeting_.all_.arrive_and_wait();  // everybody has read what is overwritten now
+      meeting_.all_.arrive_and_wait();  // all have read what is overwritten next
       for (std::size_t k = 0; k < rows.size(); ++k) {
         rows.data[k] = static_cast<float>(sum[k % rows.dim] / static_cast<double>(meeting_.peers_));
       }
@@ -58,8 +58,8 @@ class Meeting {
   std::barrier<> all_;
 };
 
-/// A World whose peers are spread over several banks that share nothing: what one sends to another
-/// is copied by hand, as if it came over a wire. Starts as World::start_random does.
+/// A World whose peers are spread over several banks without shared memory: messages between banks
+/// are copied explicitly, as if sent over a network. Starts like World::start_random.
 class SplitWorld {
  public:
   SplitWorld(const World::Setup& setup, std::span<const std::size_t> sizes)
@@ -116,7 +116,7 @@ class SplitWorld {
     return all;
   }
 
-  /// All copies of a state that banks keep of others' rows, with the rows themselves.
+  /// A remote replica, with the row of its owner.
   struct Copy {
     std::vector<float> replica, owner;
   };
@@ -157,7 +157,7 @@ class SplitWorld {
                                     std::span<float> x) { world.draw_start(peer, x); }})),
           direction(kernels->allocate(rows, setup.dim)) {}
 
-    /// Up to the message.
+    /// The round up to and including the message.
     void begin_round(const Round& round, const World::Direction& pull) {
       plan = algorithm->plan(round);
       outbox = {};
@@ -196,7 +196,7 @@ class SplitWorld {
     Outbox outbox;
   };
 
-  /// A vector that came over a wire.
+  /// A vector received from another bank.
   struct Received {
     std::vector<float> dense, value;
     std::vector<std::uint32_t> index;

@@ -5,8 +5,8 @@
 #include "algorithm/world.h"
 #include "hearsay/algorithm/method/averaging_rate.h"
 
-/// What the papers prove, one test each; where a wrong form is known, it is the control that must
-/// fail.
+/// What the papers prove, one test each; where a wrong form is known, it serves as a control that
+/// must fail.
 namespace hearsay::algorithm {
 namespace {
 
@@ -106,7 +106,7 @@ TEST(SparsePush, WithoutCompressionOnDoublyStochasticWeightsIsDsgd) {
 TEST(Scsp, FinalRoundsShrinkDisagreementByTheSecondEigenvalue) {
   World world({.algorithm = "scsp", .graph = "sparse-push:a", .compressor = "topk:keep=0.1"});
   world.start_random();
-  // Plain push-sum from here: the modulus is of a complex pair, so compare over many rounds.
+  // Plain push-sum from here: the modulus belongs to a complex pair, so compare over many rounds.
   const double lambda = world.facts().second_modulus;
   EXPECT_NEAR(std::pow(lambda, 50), 3.0e-8, 0.1e-8);
   const double before = world.spread();
@@ -117,7 +117,7 @@ TEST(Scsp, FinalRoundsShrinkDisagreementByTheSecondEigenvalue) {
   for (int t = 0; t < 26; ++t) world.run_round(0, nullptr, true);
   EXPECT_LT(world.spread() / before, 1e-6);
 
-  // The control: the same rounds at the training rate of top-1 % do next to nothing.
+  // The control: the same rounds at the training rate of top-1 % have almost no effect.
   World slow({.algorithm = "sparse-push:eta=0.005", .graph = "sparse-push:a"});
   slow.start_random();
   for (int t = 0; t < 50; ++t) slow.run_round();
@@ -161,7 +161,7 @@ TEST(Aga, PeriodGrowsWithTheFourthRootOfTheLossRatio) {
   };
   world.set_losses(16);
   EXPECT_EQ(rounds_until_average(), 3);
-  world.set_losses(1);  // rides in the next average
+  world.set_losses(1);  // averaged along with the next global average
   EXPECT_EQ(rounds_until_average(), 3);
   EXPECT_EQ(rounds_until_average(), 6);  // (16 / 1)^(1/4) * 3
 }
@@ -173,7 +173,8 @@ TEST(QuantSgp, ReachesTheMeanWhereThePrintedFormDoesNot) {
   for (int t = 0; t < 300; ++t) world.run_round();
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(world.model(i)[0], 4.0, 1e-5);
 
-  // Printed: x_i += eta sum_j (W_ij - I_ij)(hat_j - hat_i), hats equal to x without compression.
+  // As printed in the paper: x_i += eta sum_j (W_ij - I_ij)(hat_j - hat_i), hats equal to x without
+  // compression.
   const auto schedule = graph::make_schedule("sparse-push:a", {4, 1});
   const graph::Weights& w = schedule->at(0, 0);
   std::vector<double> x{1, 3, 5, 7}, u(4, 1.0);

@@ -5,7 +5,7 @@
 #include "algorithm/variants.h"
 
 /// Bit-identical models for any number of threads, with models large enough that every kernel
-/// really cuts its work: several chunks, several tiles.
+/// splits its work: several chunks, several tiles.
 namespace hearsay::algorithm {
 namespace {
 

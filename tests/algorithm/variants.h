@@ -12,8 +12,8 @@
 
 namespace hearsay::algorithm {
 
-/// A method as the contract suites try it: every row of the registry, and forms of it that run
-/// other code.
+/// A method as tested by the contract suites: every row of the registry, and variants that take
+/// other code paths.
 struct Variant {
   std::string spec;
   const Entry* entry;
@@ -41,7 +41,7 @@ inline std::string name_of(const ::testing::TestParamInfo<Variant>& row) {
   return name;
 }
 
-/// Surroundings that suit the method: the hardest graph it takes, top-k where it compresses.
+/// A setup that the method supports: the hardest graph it accepts, top-k if it compresses.
 inline World::Setup setup_for(const Variant& variant) {
   const Entry& entry = *variant.entry;
   World::Setup setup{.algorithm = variant.spec, .peers = 5, .dim = 23};
@@ -62,7 +62,7 @@ inline World::Setup setup_for(const Variant& variant) {
   return setup;
 }
 
-/// Pull every peer towards its own point: heterogeneous quadratics.
+/// Gradients of heterogeneous quadratics: every peer is pulled towards its own point.
 inline void pull_apart(std::size_t peer, std::span<const float> at, std::span<float> direction) {
   for (std::size_t k = 0; k < at.size(); ++k) {
     direction[k] = at[k] - static_cast<float>(std::sin(static_cast<double>(7 * peer + k)));

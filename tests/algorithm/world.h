@@ -15,8 +15,8 @@
 
 namespace hearsay::algorithm {
 
-/// n peers in one process, driven straight through the contract of algorithm.h, without trainer,
-/// optimizer or objective: the direction is whatever the test says.
+/// n peers in one process, driven directly through the interface of algorithm.h, without trainer,
+/// optimizer or objective: the test supplies the direction.
 class World {
  public:
   struct Setup {
@@ -61,7 +61,7 @@ class World {
   std::span<const float> model(std::size_t i) const { return algorithm_->point().row(i); }
   std::uint32_t round() const { return round_; }
 
-  /// Start every peer from its own standard normal vector, or all from the same.
+  /// Start every peer from its own standard normal vector, or all from the same one.
   void start_random(bool same = false) {
     for (std::size_t i = 0; i < peers(); ++i) {
       Random random(99, Purpose::kTest, same ? 0 : static_cast<std::uint32_t>(i));

@@ -1,4 +1,4 @@
-// Checkpoints of a run whose peers live in several processes: here, in threads.
+// Checkpoints of a run whose peers live in several processes, which are threads here.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -16,7 +16,7 @@ constexpr std::size_t kPeers = 5;
 
 class CheckpointsOfProcesses : public ::testing::Test {
  protected:
-  /// Calls body(process) in each of some processes of a run of five peers.
+  /// Calls body(process) in every process of a run of five peers.
   template <class Body>
   void run(std::size_t processes, const Body& body) {
     in_threads(processes, [&](transport::Transport& transport) {
@@ -56,14 +56,14 @@ class CheckpointsOfProcesses : public ::testing::Test {
   fs::path directory_ = scratch_ / "checkpoint";
 };
 
-/// How many processes saved, and how many go on.
+/// The number of processes that save, and the number that resume.
 class CheckpointsMove : public CheckpointsOfProcesses,
                         public ::testing::WithParamInterface<std::tuple<std::size_t, std::size_t>> {
 };
 
 TEST_P(CheckpointsMove, ToAnyNumberOfProcesses) {
   const auto [before, after] = GetParam();
-  for (int round : {8, 9}) {  // without replicas, and with
+  for (int round : {8, 9}) {  // without and with replicas
     run(before, [&](Process& process) { process.save(round); });
     expect_restored(after, round);
   }
@@ -161,7 +161,7 @@ TEST_F(CheckpointsOfProcesses, OfAnotherConfigAreRefusedByAll) {
                                  " belongs to a run with other settings"));
 }
 
-/// Killed after the parts were written and before the manifest was.
+/// Killed after the parts were written, but before the manifest was.
 TEST_F(CheckpointsOfProcesses, WithoutAManifestAreNone) {
   run(3, [](Process& process) {
     process.save(8);
@@ -191,7 +191,7 @@ TEST_F(CheckpointsOfProcesses, ThatOneCannotWriteFailForAllAndLeaveTheEarlier) {
 }
 
 TEST_F(CheckpointsOfProcesses, NeedADirectoryThatAllSee) {
-  support::Scratch host;  // of process 2
+  support::Scratch host;  // of rank 2
   const auto in_own_directory = [&](const auto& body) {
     Names thrown(3);
     in_threads(3, [&](transport::Transport& transport) {

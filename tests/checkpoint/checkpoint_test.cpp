@@ -197,7 +197,7 @@ TEST_F(Checkpoints, OfOtherArraysAreRefused) {
 TEST_F(Checkpoints, ASaveThatFailsLeavesTheEarlierOnes) {
   run_.save(9);
   const auto before = support::contents(directory_);
-  fs::create_directories(directory_ / (std::string(kTen) + ".tmp"));  // nobody can write there
+  fs::create_directories(directory_ / (std::string(kTen) + ".tmp"));  // blocks the temporary file
   EXPECT_THROW(run_.save(10), RunFailed);
   fs::remove(directory_ / (std::string(kTen) + ".tmp"));
   EXPECT_EQ(support::contents(directory_), before);
@@ -205,7 +205,7 @@ TEST_F(Checkpoints, ASaveThatFailsLeavesTheEarlierOnes) {
   run_.state().expect(9);
 }
 
-/// As a run does that is stopped in a round that it has just saved.
+/// Happens if a run is stopped in a round that it has just saved.
 TEST_F(Checkpoints, OfARoundThatWasSavedAreNotWrittenOver) {
   run_.save(9);
   fs::create_directories(directory_ / (std::string(kNine) + ".tmp"));

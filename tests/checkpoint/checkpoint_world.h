@@ -17,8 +17,8 @@
 
 namespace hearsay::checkpoint {
 
-/// One of every kind of state, of some peers of a run, and replicas of others; small enough to
-/// damage every byte of its checkpoint.
+/// State of every kind, for some peers of a run, and replicas of others; small enough to test
+/// damage to every byte of its checkpoint.
 class State {
  public:
   explicit State(PeerRange own, std::size_t dim = 3)
@@ -37,13 +37,13 @@ class State {
     list_.scalar("real", real_);
   }
 
-  /// Make room for copies of these peers' hats.
+  /// Allocate replicas of these peers' public copies.
   void meet(std::vector<std::uint32_t> replicas) {
     replicas_.rows = replicas.empty() ? backend::Array() : kernels_->allocate(replicas.size(), 2);
     replicas_.peers = std::move(replicas);
   }
 
-  /// What the state is if that is its value: each peer's is another.
+  /// Set everything to contents derived from `value`, different for each peer.
   void set(int value) {
     for_each_float(value, [](float& x, float expected) { x = expected; });
     for (std::size_t i = 0; i < own_.count; ++i) {
@@ -122,13 +122,13 @@ class Process {
   CheckpointStore& store() { return store_; }
   const std::vector<std::string>& damaged() const { return damaged_; }
 
-  /// As the state after that many rounds, by which its values are told.
+  /// Save as the state after that many rounds; `value` identifies the contents.
   void save(int round) { save(round, round); }
   void save(int round, int value) {
     state_.set(value);
     store_.save(static_cast<std::uint64_t>(round), state_.list(), state_.kernels());
   }
-  /// In odd rounds the peers before and after the process's own are replicas, in even ones nobody.
+  /// In odd rounds the peers before and after the process's own have replicas, in even rounds none.
   std::optional<std::uint64_t> restore() {
     state_.set(1);
     damaged_.clear();
@@ -154,7 +154,7 @@ class Process {
   std::vector<std::string> damaged_;
 };
 
-/// What a call threw, with its kind; or "nothing".
+/// The type and text of the exception that a call threw, or "nothing".
 template <class Body>
 std::string thrown_by(const Body& body) {
   try {
@@ -167,7 +167,7 @@ std::string thrown_by(const Body& body) {
   return "nothing";
 }
 
-/// Calls body(transport) for each of some processes, which are threads; waits for all.
+/// Calls body(transport) for each of `processes` processes, which are threads; waits for all.
 inline void in_threads(std::size_t processes,
                        const std::function<void(transport::Transport&)>& body) {
   transport::Hub hub(processes);

@@ -27,7 +27,7 @@ std::string message_of(const char* spec) {
   return "no error";
 }
 
-/// Every schedule of the registry keeps the contract written in learning_rate.h.
+/// Every schedule of the registry fulfils the contract in learning_rate.h.
 class LearningRateContract : public ::testing::TestWithParam<LearningRateEntry> {};
 
 TEST_P(LearningRateContract, IsPositiveAndNeverAboveTheRate) {

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kPeers = 5;
 constexpr std::size_t kDim = 7;
 
-/// Two rounds of a star of five, told of its peers `first` to first + rows - 1: peer 0 sends to the
-/// others and they to it; codes are 10 + i bytes long, and 100 in a second vector.
+/// A star of five, recorded for its peers `first` to first + rows - 1: peer 0 sends to the others
+/// and they to it; codes are 10 + i bytes long, and 100 bytes for a second vector.
 class Star {
  public:
   Star(std::size_t first, std::size_t rows)
@@ -61,7 +61,7 @@ std::string failure_of(const Ledger& ledger) {
   return "no failure";
 }
 
-/// All numbers, to be compared.
+/// All numbers, for comparison.
 auto numbers_of(const PeerTotals& totals) {
   const Traffic& sent = totals.traffic;
   return std::tuple(totals.loss_sum, sent.messages, sent.edge_rounds, sent.bytes, sent.paper_bytes,
@@ -84,7 +84,7 @@ TEST(Ledger, CountWhatEachPeerSends) {
   EXPECT_EQ(star->run_totals().global_bytes, 2 * 2 * (kPeers - 1) * 4 * kDim);
 }
 
-/// To the next peer in even rounds, to the one after it in odd ones.
+/// Peers send to the next peer in even rounds, to the one after it in odd ones.
 TEST(Ledger, CountEachEdgeOfAGraphThatChanges) {
   const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = 4});
   Ledger ledger(Link("none", 4, 1), *schedule, 10, kDim, 1, 2);

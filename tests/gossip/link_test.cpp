@@ -63,7 +63,7 @@ TEST(Link, APeerSendsToOneNeighbourAfterTheOther) {
   EXPECT_EQ(clocks(link), (Clocks{2, 2, 3}));
 }
 
-// The last is ready at 6; a ring all-reduce of 3 takes 4 latencies and 4/3 of 30 bytes.
+// The last peer is ready at 6; a ring all-reduce of 3 peers takes 4 latencies and 4/3 of 30 bytes.
 TEST(Link, AGlobalAverageWaitsForTheLast) {
   Link link(kSlow, 3, 1);
   link.compute(0);

@@ -18,8 +18,8 @@ using transport::Lane;
 constexpr std::size_t kDim = 3;
 constexpr std::uint32_t kRound = 17;
 
-/// Process 0 of two with a exchange; the other one is the test's own. Of four peers, 0 and 1 live
-/// here, 2 and 3 there.
+/// Rank 0 of two with a MessageExchange; the test plays the other rank. Of four peers, 0 and 1 live
+/// in rank 0, 2 and 3 in rank 1.
 class CourierTest : public ::testing::Test {
  protected:
   CourierTest() : kernels_(backend::make_cpu_kernels(pool_)), x_(kernels_->allocate(2, kDim)) {
@@ -28,7 +28,7 @@ class CourierTest : public ::testing::Test {
     }
   }
 
-  /// Everybody sends to everybody else a quarter of what it has.
+  /// Every peer sends a quarter of its vector to every other peer.
   static graph::Weights all_to_all() {
     std::vector<graph::Edge> edges;
     for (std::uint32_t from = 0; from < 4; ++from) {
@@ -39,7 +39,7 @@ class CourierTest : public ::testing::Test {
     return {4, edges};
   }
 
-  /// As peer `from` of the other process would send it.
+  /// Sends a message as peer `from` of the other process would.
   void send_from_there(std::uint32_t from, std::uint32_t to, ByteView body,
                        std::uint32_t round = kRound,
                        compress::MessageKind kind = compress::MessageKind::kModel) {
@@ -115,7 +115,7 @@ TEST_F(CourierTest, SendsAVectorToAProcessOnce) {
   EXPECT_EQ(bodies, 2u);
 }
 
-/// Counts what is allocated for copies of rows that the host must not touch.
+/// Counts allocations for copies of rows that the host cannot read.
 class CountingKernels : public engine::FarKernels {
  public:
   using FarKernels::FarKernels;
@@ -210,7 +210,7 @@ TEST_F(CourierTest, RefusesAHeadThatIsCutOff) {
   EXPECT_NE(refusal(), "");
 }
 
-/// Compressed: the transport is not told how long a body will be.
+/// Compressed: the transport does not know the length of a body in advance.
 TEST_F(CourierTest, RefusesBodiesOfAnotherLength) {
   for (const std::size_t dim : {std::size_t{0}, kDim - 1, kDim + 1}) {
     transport::Hub hub(2);

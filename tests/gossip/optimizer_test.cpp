@@ -16,7 +16,7 @@ void PrintTo(const OptimizerEntry& entry, std::ostream* out) { *out << entry.nam
 
 namespace {
 
-/// Optimizers of one bank of `rows` peers with `dim` entries each.
+/// Makes optimizers for a bank of `rows` peers with `dim` entries each.
 class Bench {
  public:
   explicit Bench(std::size_t rows = 1, std::size_t dim = 1)

@@ -8,7 +8,7 @@
 namespace hearsay::transport {
 namespace {
 
-/// What collective.h says, over every transport.
+/// The contract of collective.h, over every transport.
 class Collectives : public ::testing::TestWithParam<World> {};
 
 /// Peer i's row of n x d floats whose sums depend on their order.
@@ -40,7 +40,8 @@ std::vector<float> rows_of(const Placement& placement, std::size_t process, std:
   return rows;
 }
 
-/// Calls the body in every process, with as many peers, one more, and nearly three times as many.
+/// Calls the body in every process, with as many peers as processes, one more, and nearly three
+/// times as many.
 void with_groups(const World& world, auto body) {
   world.run([&](const Process& process) {
     const std::size_t count = process.count();
@@ -83,7 +84,7 @@ TEST_P(Collectives, AllGatherBringsAllToAll) {
   });
 }
 
-// The last is several steps of a slice, and no multiple of anything.
+// The last takes several steps per slice, and is not a multiple of any block size.
 constexpr std::size_t kDims[] = {1, 2, 7, 1000, 350'003};
 
 TEST_P(Collectives, SumsOfASliceHaveTheBitsOfOneProcess) {

@@ -11,11 +11,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Every transport keeps the contract written in transport.h. The bodies of these tests run in all
+/// Every transport fulfils the contract in transport.h. The bodies of these tests run in all
 /// processes at once.
 class TransportContract : public ::testing::TestWithParam<World> {};
 
-/// All have come here. For the order of things in a test.
+/// A barrier, to order events in a test.
 void meet(const Process& process, std::uint32_t round) {
   for (std::size_t p = 0; p < process.count(); ++p) {
     if (p != process.me()) process.transport.send(p, control(round), {}, {});
@@ -174,7 +174,7 @@ TEST_P(TransportContract, ASlowReceiverHoldsUpItsSenderOnly) {
         EXPECT_FALSE(process.transport.flush(label, 30ms)) << size;
         EXPECT_TRUE(process.transport.flush(gossip(label.round - 1), 0ms));
       }
-      meet(process, round);  // process 1 has not asked for anything before
+      meet(process, round);  // until here rank 1 has not received anything
       if (process.me() == 1) {
         EXPECT_TRUE(same(process.receive(label).body, body));
       }

@@ -22,7 +22,7 @@ TEST(FairShare, OfProcessesThatAreBoundApartIsWhatEachIsBoundTo) {
   EXPECT_EQ(fair_share({cores({0, 1, 2}), cores({3})}, 1), 1.0);
 }
 
-/// As mpirun binds four processes to two sockets.
+/// Four processes bound to two sockets, as by mpirun.
 TEST(FairShare, OfProcessesThatAreBoundTogetherIsSharedOut) {
   const cpu_set_t one = cores({0, 1, 2, 3}), two = cores({4, 5, 6, 7});
   for (std::size_t p = 0; p < 4; ++p) EXPECT_EQ(fair_share({one, one, two, two}, p), 2.0);

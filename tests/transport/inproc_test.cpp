@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 const Label kLabel{Lane::kGossip, 3};
 
-/// Three processes in one thread: sends do not wait, so one may act for all.
+/// Three processes in one thread: sends do not block, so one thread can act for all.
 struct Three {
   explicit Three(Hub::Options options = {}) : hub(3, options) {
     for (std::size_t p = 0; p < 3; ++p) processes.push_back(hub.join(p));
@@ -52,7 +52,7 @@ TEST(Inproc, WhatAKilledProcessHadNotFlushedIsLost) {
   three[1].send(0, kLabel, {}, *body);
   three[2].send(0, kLabel, {}, {});
   three.hub.kill(1);
-  body.reset();  // nobody may read it any more: asan looks on
+  body.reset();  // must not be read any more: checked by ASan
   EXPECT_EQ(three[0].receive(kLabel, 0ms).value().process, 2u);
   EXPECT_FALSE(three[0].receive(kLabel, 0ms));
 }
@@ -90,7 +90,7 @@ TEST(Inproc, ProcessesJoinOnce) {
   EXPECT_THROW(three.hub.join(3), InvalidArgument);
 }
 
-/// The order in which ten messages that wait are received.
+/// The order in which ten waiting messages are received.
 Bytes order(Hub::Options options) {
   Three three(options);
   for (std::uint8_t k = 0; k < 10; ++k) three[k % 2].send(2, kLabel, Bytes{k}, {});

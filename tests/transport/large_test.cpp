@@ -5,7 +5,7 @@
 namespace hearsay::transport {
 namespace {
 
-/// The part of the contract that takes a while: see contract_test.cpp.
+/// The slow part of the contract: see contract_test.cpp.
 class LargeMessages : public ::testing::TestWithParam<World> {};
 
 TEST_P(LargeMessages, SixtyFourMegabytesGoAroundARing) {

@@ -13,16 +13,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What MPI does beyond the contract.
+/// Properties of the MPI transport beyond the contract.
 class MpiTransport : public ::testing::TestWithParam<World> {};
 
-// Pairs: the even process gets rid of a message although the odd one calls nothing for two seconds.
+// Pairs: the even rank can flush a message although the odd one makes no call for two seconds.
 TEST_P(MpiTransport, MovesBytesWhileTheReceiverComputes) {
   GetParam().run([](const Process& process) {
     Transport& transport = process.transport;
     const std::size_t size = 8u << 20;
     const bool computes = process.me() % 2 == 1;
-    if (!computes && process.next() == 0) return;  // an odd one out
+    if (!computes && process.next() == 0) return;  // a rank without a partner
     for (const bool expected : {true, false}) {
       const Label label = gossip(process.round + (expected ? 0 : 1));
       Bytes room(size), body;
@@ -33,7 +33,7 @@ TEST_P(MpiTransport, MovesBytesWhileTheReceiverComputes) {
         EXPECT_TRUE(same(process.receive(label).body,
                          bytes_like(size, process.previous(), 0, label.round)));
       } else {
-        process.receive(label);  // now the other one computes
+        process.receive(label);  // from here on the odd rank computes
         body = bytes_like(size, process.me(), 0, label.round);
         transport.send(process.next(), label, {}, body);
         EXPECT_TRUE(transport.flush(label, 1500ms));
@@ -43,7 +43,7 @@ TEST_P(MpiTransport, MovesBytesWhileTheReceiverComputes) {
   });
 }
 
-// A tag is what is left of a round, and begins again at 0 sooner than rounds do.
+// A tag is the round modulo 0x8000, so tags wrap around long before rounds do.
 TEST_P(MpiTransport, HasMoreRoundsThanTags) {
   GetParam().run([](const Process& process) {
     constexpr std::uint32_t kTags = 0x8000;

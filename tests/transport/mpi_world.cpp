@@ -14,7 +14,7 @@ namespace {
 
 std::unique_ptr<Transport> our_transport;
 
-/// A round in which process 0 only sends: it leaves while its transport still looks for answers.
+/// A round in which rank 0 only sends: it leaves while its transport still polls for messages.
 void leave() {
   const Label label = gossip(0x7fffffff);
   const std::size_t me = our_transport->seat().process;
@@ -28,8 +28,8 @@ void leave() {
 
 std::vector<World> worlds() {
   return {{"Mpi", [](const std::function<void(const Process&)>& body) {
-             // Tags are rounds modulo 0x8000: those of a test are others than those of the one
-             // before, which may have left something behind.
+             // Tags are rounds modulo 0x8000: each test uses other tags than the one before, which
+             // may have left messages behind.
              static std::uint32_t round = 0;
              body({*our_transport, round += 0x10000 + 1100});
            }}};
@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   using hearsay::transport::our_transport, hearsay::transport::leave;
   our_transport = hearsay::transport::make_transport(arguments[1]);
   const int failed = RUN_ALL_TESTS();
-  // The others would wait for a rank that left a test half way.
+  // The other ranks would wait for a rank that left a test early.
   if (failed != 0) our_transport->abort(failed);
   leave();
   return failed;

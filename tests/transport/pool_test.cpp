@@ -13,7 +13,7 @@ TEST(Pool, KeepsWhatIsInUseApart) {
   EXPECT_EQ(a.size(), 100u);
   EXPECT_EQ(c.size(), 0u);
   EXPECT_NE(a.data(), b.data());
-  pool.reuse(1);  // nothing is older
+  pool.reuse(1);  // no buffer is older
   EXPECT_NE(pool.take(100, 1).data(), a.data());
 }
 

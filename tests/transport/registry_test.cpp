@@ -24,7 +24,7 @@ TEST(MakeTransport, GivesAProcessOnItsOwnOneToNobody) {
   EXPECT_THROW(alone->send(1, {}, {}, {}), InvalidArgument);
 }
 
-// In a build with MPI because mpirun did not start this test; in others because there is none.
+// With MPI because mpirun did not start this test; in other builds because there is no MPI.
 TEST(MakeTransport, RefusesMpiWithoutMpirun) {
   for (const std::string spec : {"mpi", "mpi:allreduce=fast"}) {
     const std::string error = error_of(spec);

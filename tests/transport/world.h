@@ -21,8 +21,8 @@ namespace hearsay::transport {
 inline Label gossip(std::uint32_t round) { return {Lane::kGossip, round}; }
 inline Label control(std::uint32_t round) { return {Lane::kControl, round}; }
 
-/// One process of a world, as a test sees it. `round` is where a test may begin to count: a world
-/// may have had earlier tests.
+/// One process of a world, as a test sees it. `round` is the first round a test may use: earlier
+/// tests may have run in the same world.
 struct Process {
   Transport& transport;
   std::uint32_t round;
@@ -32,7 +32,7 @@ struct Process {
   std::size_t next() const { return (me() + 1) % count(); }
   std::size_t previous() const { return (me() + count() - 1) % count(); }
 
-  /// Receive within a time after which something must be wrong.
+  /// Receive, with a timeout far beyond any normal delay.
   Arrival receive(Label label) const {
     if (auto arrival = transport.receive(label, std::chrono::seconds(30))) return *arrival;
     throw std::runtime_error("no message of round " + std::to_string(label.round - round));
@@ -44,22 +44,21 @@ struct Process {
   }
 };
 
-/// Processes that can talk: threads here, the ranks of an mpirun there.
+/// Processes with a transport: threads of this program, or the ranks of an mpirun.
 struct World {
   std::string name;
-  /// Calls the body in every process, and returns when all of them are done (as far as they are in
-  /// this program).
+  /// Calls the body in every process, and returns when all processes of this program are done.
   std::function<void(const std::function<void(const Process&)>&)> run;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const World& world) { return out << world.name; }
 
-/// Those of this test program.
+/// The worlds of this test program.
 std::vector<World> worlds();
 
 inline std::string name_of(const auto& info) { return info.param.name; }
 
-/// Bytes that tell one message from every other.
+/// Bytes that are unique to each message.
 inline Bytes bytes_like(std::size_t size, std::size_t from, std::size_t to, std::uint32_t round,
                         std::uint32_t part = 0) {
   Random random(part, Purpose::kTest, static_cast<std::uint32_t>(from * 1000 + to), round);
@@ -73,7 +72,7 @@ inline Bytes bytes_like(std::size_t size, std::size_t from, std::size_t to, std:
 
 inline bool same(ByteView a, ByteView b) { return std::ranges::equal(a, b); }
 
-/// A ring in which everybody sends before it receives.
+/// A ring in which every process sends before it receives.
 inline void send_around(const Process& process, std::size_t size, std::uint32_t round,
                         bool expected) {
   Bytes room(expected ? size : 0);

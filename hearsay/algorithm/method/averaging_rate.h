@@ -5,12 +5,12 @@
 
 namespace hearsay::algorithm {
 
-/// Table 5 of the Sparse-Push paper: the averaging rate for a top-k that keeps that fraction.
+/// Table 5 of the Sparse-Push paper: the averaging rate for a top-k that keeps the fraction `keep`.
 ///
 ///   keep   100 %   50 %   10 %    1 %    0.1 %
 ///   eta    1       0.08   0.01    0.005  0.001
 ///
-/// Log-log interpolated; below 0.1 % the last slope goes on. keep in (0, 1].
+/// Interpolated log-log; extrapolated with the last slope below 0.1 %. keep in (0, 1].
 double table5_rate(double keep);
 
 /// eta of an error-feedback method: as given; or, for `eta=auto`, 1 without compression, Table 5
@@ -18,10 +18,10 @@ double table5_rate(double keep);
 double feedback_rate(const Arguments& arguments, const Bank& bank);
 
 /// eta of a difference-compression method (choco, quant-sgp): as given; or, for `eta=auto`, min(1,
-/// 2 delta) for a top-k and delta for any other operator, with delta its contraction: what theory
-/// scales with. A top-k is better than its bound on all but the worst vectors; an operator that
-/// contracts in expectation only is not, and diverges at twice its delta. Koloskova et al. 2019
-/// tune 0.04 for top-1 % and 0.01 for random-1 %.
+/// 2 delta) for a top-k and delta for any other operator, with delta the operator's contraction,
+/// with which the theory scales. A top-k beats its bound on all but the worst vectors; an operator
+/// that contracts only in expectation does not, and diverges at twice its delta. Koloskova et al.
+/// 2019 tune 0.04 for top-1 % and 0.01 for random-1 %.
 double difference_rate(const Arguments& arguments, const Bank& bank);
 
 }  // namespace hearsay::algorithm

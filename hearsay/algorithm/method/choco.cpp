@@ -3,14 +3,14 @@
 ///   q_i = C[x_i - lr d_i - hat_i],   hat_j += q_j for every known j
 ///   x_i = x_i - lr d_i + eta sum_j (W_ij - I_ij) hat_j
 ///
-/// Public copies start at 0, and again whenever the graph's phase changes. The sum over hats is
-/// computed anew each round: a running aggregate drifts, and is wrong once W changes.
+/// Public copies start at 0 and are reset to 0 whenever the graph's phase changes. The sum over
+/// hats is recomputed each round: a running aggregate drifts, and is wrong once W changes.
 ///
 /// Quant-SGP (Taheri et al. 2020) is the same with push-sum over a column-stochastic W:
 ///
 ///   u_i += eta sum_j (W_ij - I_ij) u_j,   z = x / u,   d at z
 ///
-/// in this form, which conserves mass; the printed sum of (W_ij - I_ij)(hat_j - hat_i) does not
+/// in this form, which conserves mass; the paper's sum of (W_ij - I_ij)(hat_j - hat_i) does not
 /// unless the rows of W sum to 1.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/averaging_rate.h"
@@ -21,7 +21,7 @@ namespace hearsay::algorithm {
 
 namespace {
 
-/// `Model` is Base or PushSumBase; with u = 1 the two recursions are one.
+/// `Model` is Base or PushSumBase; with u = 1 the two recursions coincide.
 template <class Model>
 class DifferenceGossip : public Model {
  public:

@@ -1,15 +1,15 @@
 /// DCD-PSGD and ECD-PSGD (Tang, Gan, Zhang, Zhang, Liu 2018). W symmetric and static; hats start at
-/// their peers' first models; need mild compression (see check_fit).
+/// their peers' initial models; compression must be mild (see check_fit).
 ///
-/// dcd: the model is the own hat.
+/// dcd: a peer's model is its own hat.
 ///   half_i = sum_j W_ij hat_j - lr d_i,   q_i = C[half_i - hat_i],   hat_j += q_j
 ///
 /// ecd: t = 1, 2, ... counts rounds.
 ///   x+_i = sum_j W_ij hat_j - lr d_i,     q_i = C[(1 - t/2) x_i + (t/2) x+_i]
 ///   hat_j = (1 - 2/t) hat_j + (2/t) q_j,  x_i = x+_i
 ///
-/// Both form sum_j W_ij hat_j for the next round as soon as hats are new, with the weights that
-/// came with the messages.
+/// Both compute sum_j W_ij hat_j for the next round as soon as the hats are updated, with the
+/// weights that came with the messages.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 #include "hearsay/algorithm/method/public_copies.h"
@@ -73,7 +73,8 @@ class Ecd : public HatMethod {
  public:
   using HatMethod::HatMethod;
 
-  // Both formulas as a point plus a difference: t grows, and so would the rounding of what cancels.
+  // Both formulas are evaluated as a point plus a difference: t grows, and so would the rounding
+  // error of the cancellation.
   void step(backend::Block direction) override {
     kernels_.axpy(-round_.lr, direction, mixed_);  // x+
     const float half_t = 0.5f * static_cast<float>(round_.index + 1);

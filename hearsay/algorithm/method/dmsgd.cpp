@@ -1,6 +1,6 @@
-/// DmSGD (Ying et al. 2021, Alg. 1): momentum that is mixed too. W doubly stochastic, may change.
+/// DmSGD (Ying et al. 2021, Alg. 1): momentum is mixed too. W is doubly stochastic and may change.
 ///
-///   m' = W (b m + d),   x = W (x - g m)     with the old m; two vectors a message
+///   m' = W (b m + d),   x = W (x - g m)     with the old m; two vectors per message
 ///
 /// vanilla=1: m stays local.
 ///

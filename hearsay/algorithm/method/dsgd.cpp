@@ -1,7 +1,7 @@
 /// D-SGD, also D-PSGD (Lian et al. 2017; Nedic, Ozdaglar 2009). W doubly stochastic.
 ///
 ///   order=atc   adapt then combine   x = W (x - lr d)
-///   order=awc   adapt while combine  x = W x - lr d     no message waits for a gradient
+///   order=awc   adapt while combine  x = W x - lr d     messages do not wait for gradients
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 
@@ -23,7 +23,7 @@ class AdaptWhileCombine : public Base {
     return {.send_first = true};
   }
 
-  // The step waits for the mixing, so that the message can be x itself rather than a copy of it.
+  // The step is applied after mixing, so that the message can be x itself rather than a copy.
   void step(backend::Block direction) override { direction_ = direction; }
   void mix(const Exchange& exchange) override {
     Base::mix(exchange);

@@ -1,21 +1,21 @@
-/// Exact diffusion (Yuan, Ying, Zhao, Sayed 2019), in the form that stays right when the learning
+/// Exact diffusion (Yuan, Ying, Zhao, Sayed 2019), in the form that stays correct when the learning
 /// rate changes. W symmetric and static.
 ///
 ///   half_k = x_k - g_k [ (x_{k-1} - x_k) / g_{k-1} + d_k - d_{k-1} ]      (first round: x - g d)
 ///   x_{k+1} = W' half_k,   W' = (I + W) / 2
 ///
-/// Kept is p_k = x_k - x_{k-1} + g_{k-1} d_{k-1}, what mixing has moved a peer besides its own step
-/// (the dual variable of the method):
+/// The state is p_k = x_k - x_{k-1} + g_{k-1} d_{k-1}, by how much mixing has moved a peer beyond
+/// its own step (the dual variable of the method):
 ///
 ///   half_k = x_k - g_k d_k + r p_k,   r = g_k / g_{k-1}   (0 in the first round)
 ///   p_{k+1} = r p_k + (W' - I) half_k,   x_{k+1} = x_k - g_k d_k + p_{k+1}
 ///
-/// p sums to 0 over the peers, and x integrates it: a remainder of that sum, 1e-8 if p is rounded
-/// once a round, moves all models in every round for ever, and without gradients nothing brings
-/// them back. So p is kept in two floats, p + low (Kernels::mix_compensated).
+/// p sums to 0 over the peers, and x integrates it: a residual of that sum, 1e-8 if p is rounded
+/// once per round, moves all models in every later round, and without gradients nothing corrects
+/// it. So p is stored in two floats, p + low (Kernels::mix_compensated).
 ///
-/// After a round with g = 0 it starts over with a plain step. `d2` and `nids` (Tang et al. 2018;
-/// Li, Shi, Yan 2019) are the same with W in place of W', which needs lambda_min(W) > -1/3.
+/// After a round with g = 0 the method restarts with a plain step. `d2` and `nids` (Tang et al.
+/// 2018; Li, Shi, Yan 2019) are the same with W in place of W', which needs lambda_min(W) > -1/3.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 

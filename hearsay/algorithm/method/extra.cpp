@@ -2,12 +2,12 @@
 ///
 ///   x_{k+1} = W' (2 x_k - x_{k-1}) - g (d_k - d_{k-1}),   x_{-1} = x_0,  d_{-1} = 0
 ///
-/// Kept are v_k = x_k - x_{k-1}, and p_k = v_k + g d_{k-1} in two floats, for the reason given in
-/// exact_diffusion.cpp:
+/// The state is v_k = x_k - x_{k-1}, and p_k = v_k + g d_{k-1} in two floats, for the reason given
+/// in exact_diffusion.cpp:
 ///
 ///   p_{k+1} = p_k + (W' - I) (x_k + v_k),   v_{k+1} = p_{k+1} - g d_k,   x_{k+1} = x_k + v_{k+1}
 ///
-/// Made for a constant learning rate. If it changes, p_k is that of the new one,
+/// Designed for a constant learning rate. If it changes, p_k is converted to the new rate,
 /// v_k + g_k d_{k-1} = r p_k - (r - 1) v_k with r = g_k / g_{k-1}.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
@@ -27,7 +27,7 @@ class Extra : public Base {
       kernels_.axpby(static_cast<float>(1 - ratio), v_, static_cast<float>(ratio), p_);
     }
     previous_g_ = g;
-    kernels_.axpy(1.0f, x_, v_);  // the message, until the mixing
+    kernels_.axpy(1.0f, x_, v_);  // v holds the message until mixing
     direction_ = direction;
   }
 

@@ -1,11 +1,11 @@
 /// Gradient tracking, adapt-then-combine form (Xu et al. 2015; Di Lorenzo, Scutari 2016; Nedic,
-/// Olshevsky, Shi 2017): y follows the average gradient. W doubly stochastic, may change.
+/// Olshevsky, Shi 2017): y tracks the average gradient. W is doubly stochastic and may change.
 ///
 ///   y += d - d_old   (first round: y = d),   x = W (x - g y),   y = W y
 ///
 /// Push-DIGing (Nedic, Olshevsky, Shi 2017) is the same with push-sum over a column-stochastic W: u
-/// is mixed too and d is taken at z = x / u. Two vectors a message, and every one must arrive:
-/// without all of them y no longer follows the average gradient.
+/// is mixed too and d is taken at z = x / u. Two vectors per message, and every message must
+/// arrive: after a loss y no longer tracks the average gradient.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 
@@ -20,8 +20,8 @@ class GradientTracking : public Model {
       : Model(bank), y_(this->another()), d_old_(this->another()) {}
 
   void step(backend::Block direction) override {
-    // y = 0 and d_old = 0 at the start make the first round's y = d. The difference comes first: it
-    // is exact where gradients hardly change, and y adds up all of them.
+    // y = 0 and d_old = 0 at the start make the first round's y = d. The difference is formed
+    // first: it is exact where gradients hardly change, and y accumulates all of them.
     this->kernels_.axpby(1.0f, direction, -1.0f, d_old_);
     this->kernels_.axpy(1.0f, d_old_, y_);
     this->kernels_.copy(direction, d_old_);

@@ -4,7 +4,7 @@
 
 #include "hearsay/algorithm/algorithm.h"
 
-/// The makers behind the registry, one file each; the formulas stand at the head of those files.
+/// The factories behind the registry, one file each; each file starts with the method's formulas.
 namespace hearsay::algorithm {
 
 using Maker = std::unique_ptr<Algorithm>(const Arguments&, const Bank&);

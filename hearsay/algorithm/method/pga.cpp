@@ -1,9 +1,9 @@
-/// D-SGD with global averages now and then (Chen et al. 2021). W doubly stochastic.
+/// D-SGD with periodic global averaging (Chen et al. 2021). W doubly stochastic.
 ///
 ///   x = mean_j (x_j - g d_j)      in every H-th round
 ///   x = W (x - g d)               in between: pga;   x = x - g d: local-sgd (also FedAvg)
 ///
-/// aga adapts H at each global average to the mean loss f that rides in it, f0 being the first:
+/// aga adapts H at each global average to the mean loss f, averaged along with it; f0 is the first:
 ///
 ///   H = (f0 / f)^exponent H0,     at least 1
 #include <algorithm>
@@ -38,10 +38,10 @@ class PeriodicAverage : public Base {
     if (exponent_ == 0) return;
     const double loss = collective.mean(losses);
     if (first_loss_ == 0) first_loss_ = loss;
-    if (!(loss > 0) || !(first_loss_ > 0)) return;  // the rule is for positive losses
+    if (!(loss > 0) || !(first_loss_ > 0)) return;  // the rule needs positive losses
     const double period =
         std::pow(first_loss_ / loss, exponent_) * static_cast<double>(first_period_);
-    if (std::isnan(period)) return;  // of a run that has diverged, and will be told so
+    if (std::isnan(period)) return;  // the run has diverged; reported elsewhere
     period_ = static_cast<std::uint64_t>(std::clamp(std::round(period), 1.0, 1e9));
   }
 

@@ -11,12 +11,12 @@
 
 namespace hearsay::algorithm {
 
-/// The public copies of models that difference compression keeps: hat_j is what every receiver
-/// knows of peer j, and peer j itself follows the same decoded bytes, so all copies stay equal.
-/// Every message must arrive: a lost one leaves the copies of hat_j apart for good.
+/// The public copies (x-hat) of models that difference compression keeps: hat_j is what every
+/// receiver knows of peer j, and peer j itself applies the same decoded bytes, so all copies stay
+/// equal. Every message must arrive: after a lost one the copies of hat_j differ permanently.
 ///
-/// One hat a peer of the bank, and one a peer elsewhere that sends to it: a replica, which goes
-/// through the same calls as its owner's hat and equals it bit for bit.
+/// One hat per peer of the bank, and one per peer of another bank that sends to it: a remote
+/// replica, which receives the same updates as its owner's hat and equals it bit for bit.
 class PublicCopies {
  public:
   explicit PublicCopies(const Bank& bank)
@@ -24,8 +24,8 @@ class PublicCopies {
         compressor_(bank.compressor),
         copies_(bank.kernels.allocate(bank.rows, bank.layout.dim())) {}
 
-  /// The replicas become those of these peers (ascending). If they are others than before, all
-  /// begin anew: with what `start` sets them to, or at 0 if it is empty.
+  /// Keep replicas of exactly these peers (ascending). If the set changes, all replicas are
+  /// reinitialized: by `start`, or to 0 if it is empty.
   void meet(std::span<const std::uint32_t> senders,
             const std::function<void(std::uint32_t peer, std::span<float> hat)>& start = {}) {
     if (std::ranges::equal(senders, replicas_.peers)) return;
@@ -41,13 +41,13 @@ class PublicCopies {
     }
   }
 
-  /// All hats are 0.
+  /// Set all hats to 0.
   void reset() {
     kernels_.fill(0.0f, copies_);
     if (!replicas_.rows.empty()) kernels_.fill(0.0f, replicas_.rows);
   }
 
-  /// q = C[x - hat] goes out; `scratch` is overwritten.
+  /// Sends q = C[x - hat]; `scratch` is overwritten.
   void emit_difference(backend::ConstBlock x, std::uint32_t round, backend::Block scratch,
                        Outbox& outbox) {
     kernels_.copy(x, scratch);
@@ -61,7 +61,7 @@ class PublicCopies {
     if (!replicas_.rows.empty()) kernels_.accumulate(1.0f, foreign_of(exchange), replicas_.rows);
   }
 
-  /// hat_j -= share (hat_j - q_j) for every peer that sent; `scratch`, of one row a peer of the
+  /// hat_j -= share (hat_j - q_j) for every peer that sent; `scratch`, one row per peer of the
   /// bank, is overwritten.
   void blend(float share, const Exchange& exchange, backend::Block scratch) {
     blend_rows(share, own_of(exchange), copies_, scratch);
@@ -86,7 +86,7 @@ class PublicCopies {
   void state(backend::StateList& list) { list.per_peer("hats", copies_, replicas_); }
 
  private:
-  /// What came from peers of the bank, and from the replicas'.
+  /// What came from the bank's own peers, and from the peers with replicas.
   std::span<const backend::VectorView> own_of(const Exchange& exchange) const {
     return std::span(exchange.vectors[0]).first(copies_.block().rows);
   }

@@ -1,12 +1,12 @@
-/// Quasi-global momentum (Lin, Karimireddy, Stich, Jaggi 2021): the momentum follows what the model
-/// really did, mixing included, so that it is not led astray by a peer's own data. W doubly
-/// stochastic, may change. m is never sent.
+/// Quasi-global momentum (Lin, Karimireddy, Stich, Jaggi 2021): the momentum follows the model's
+/// actual movement, mixing included, so that it is less biased by a peer's own data. W is doubly
+/// stochastic and may change. m is never sent.
 ///
 ///   m' = b m + d,   direction = m'   (nesterov=1: d + b m')
 ///   x+ = W (x - g direction)
 ///   m  = (1 - mu) m + mu (x - x+) / g
 ///
-/// Rounds with g = 0 leave m alone.
+/// Rounds with g = 0 do not change m.
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 
@@ -25,7 +25,7 @@ class QgDmsgd : public Base {
     } else {
       kernels_.axpy(beta_, m_, direction);
     }
-    // (x - x+) / g = direction + (half - x+) / g: the first part now, the second after mixing.
+    // (x - x+) / g = direction + (half - x+) / g: the first term now, the second after mixing.
     if (round_.lr != 0) kernels_.axpby(mu_, direction, 1.0f - mu_, m_);
     kernels_.axpy(-round_.lr, direction, x_);
     kernels_.copy(x_, direction);

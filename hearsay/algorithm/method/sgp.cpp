@@ -2,7 +2,7 @@
 ///
 ///   x = W (x - lr d(z)),   u = W u,   z = x / u
 ///
-/// overlap=1 sends before the gradient, one step old: x = W x - lr d(z).
+/// overlap=1 sends before the gradient, so messages lag one step: x = W x - lr d(z).
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 

@@ -1,4 +1,4 @@
-/// Every peer alone: nobody ever talks. What any other method has to beat.
+/// The no-communication baseline: every peer trains alone. Any other method has to beat it.
 ///
 ///   x_i = x_i - lr d_i
 #include "hearsay/algorithm/base.h"

@@ -1,5 +1,6 @@
 /// SlowMo (Wang, Tantia, Ballas, Rabbat 2020) around SGP: every `period` rounds a global average
-/// and a slow momentum step from it. Any column-stochastic W; the optimizer's own momentum is kept.
+/// followed by a slow momentum step. Any column-stochastic W; the optimizer's own momentum is not
+/// reset.
 ///
 ///   between   x = W (x - g d(z)),   u = W u,   z = x / u
 ///   then      xbar = mean_j (x_j - g d_j),   b = beta b + (y - xbar) / g,   y -= alpha g b

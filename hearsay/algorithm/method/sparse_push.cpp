@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMostFinalRounds = 1e6;
 
-/// Rounds of plain push-sum until disagreement has shrunk to 1e-3 by the second eigenvalue.
+/// Rounds of plain push-sum that shrink the consensus distance to 1e-3, by the second eigenvalue.
 std::uint32_t rounds_to_shrink(const graph::Facts& graph) {
   const double modulus = graph.second_modulus;
   if (modulus < 1e-12) return static_cast<std::uint32_t>(graph.period);

@@ -5,8 +5,8 @@
 
 namespace hearsay::algorithm {
 
-/// Sparse-Push (Aketi, Singh, Rabaey 2021, Alg. 1): error-feedback compression with push-sum. W
-/// column-stochastic, may change every round.
+/// Sparse-Push (Aketi, Singh, Rabaey 2021, Alg. 1): error-feedback compression with push-sum. W is
+/// column-stochastic and may change every round.
 ///
 ///   v = x - lr d(z) + delta,   q = C[v],   delta = v - q
 ///   x = x - lr d(z) + eta (W - I) q
@@ -15,8 +15,8 @@ namespace hearsay::algorithm {
 /// Plateaus proportionally to eta in pure averaging; diverges if eta is large for the compression.
 ///
 /// Skew-Compensated Sparse-Push (Alg. 2) ends with `final_rounds` of plain push-sum: no gradient,
-/// no compression, eta = 1, delta dropped. (The paper leaves eta open there; 50 rounds at its
-/// training rate would do next to nothing.)
+/// no compression, eta = 1, delta dropped. (The paper does not give eta for this phase; 50 rounds
+/// at its training rate would have almost no effect.)
 class SparsePush : public PushSumBase {
  public:
   SparsePush(const Bank& bank, double eta, std::uint32_t final_rounds)

@@ -21,23 +21,23 @@ namespace hearsay::transport {
 
 namespace {
 
-/// A message on its way. The body is still the sender's.
+/// A message in flight. The body is still in the sender's memory.
 struct Letter {
   std::size_t from = 0;
-  std::size_t place = 0;  ///< how many of that sender and label came before it
+  std::size_t place = 0;  ///< its index among messages of that sender and label
   Bytes head;
   ByteView body;
 };
 
-using Correspondence = std::pair<Label, std::size_t>;  // the round, and who sends
+using Correspondence = std::pair<Label, std::size_t>;  // label and sender
 
 struct Member {
   bool joined = false;
   bool gone = false;
-  std::map<Label, std::vector<Letter>> letters;                          // to it
-  std::map<Correspondence, std::size_t> sent_to;                         // how many, to it
-  std::map<Correspondence, std::vector<std::span<std::uint8_t>>> rooms;  // as expected
-  std::map<Label, std::size_t> untaken;                                  // by it
+  std::map<Label, std::vector<Letter>> letters;   // addressed to it
+  std::map<Correspondence, std::size_t> sent_to;  // how many, addressed to it
+  std::map<Correspondence, std::vector<std::span<std::uint8_t>>> rooms;  // posted by `expect`
+  std::map<Label, std::size_t> untaken;  // how many it sent that are not yet taken
 };
 
 }  // namespace
@@ -45,7 +45,7 @@ struct Member {
 struct Hub::State {
   State(std::size_t processes, Options hub_options) : members(processes), options(hub_options) {}
 
-  /// From now on nobody reads its memory or waits for it. Under the lock.
+  /// From now on no process reads its memory or waits for it. Call with the lock held.
   void remove(std::size_t process) {
     Member& member = members[process];
     member.gone = true;
@@ -136,7 +136,7 @@ class Inproc : public Transport {
     const Letter letter = std::move(letters[chosen]);
     letters.erase(letters.begin() + static_cast<std::ptrdiff_t>(chosen));
     state_->taken(letter.from, label);
-    // Copied under the lock: a sender that is gone is gone with its memory.
+    // Copied under the lock: a sender that leaves frees its memory.
     const std::span<std::uint8_t> room = room_of(letter, label);
     if (!room.empty()) std::memcpy(room.data(), letter.body.data(), room.size());
     return Arrival{letter.from, letter.head, room};

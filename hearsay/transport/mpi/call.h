@@ -9,7 +9,7 @@
 
 namespace hearsay::transport {
 
-/// Throws RunFailed with MPI's own words if a call of MPI failed.
+/// Throws RunFailed with MPI's error text if an MPI call failed.
 inline void check_mpi(int code, std::string_view doing) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";

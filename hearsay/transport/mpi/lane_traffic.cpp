@@ -12,15 +12,15 @@ namespace hearsay::transport {
 
 namespace {
 
-// With its head, still a message that Open MPI sends at once (4096 bytes in shared memory).
+// With its head, still below Open MPI's eager limit (4096 bytes in shared memory).
 constexpr std::size_t kInlineBytes = 2048;
 constexpr std::size_t kMostHeadMessage = sizeof(std::uint64_t) + kMostHeadBytes + kInlineBytes;
 
-// MPI counts with int; far below that, so that the tests meet several.
+// MPI counts are int; far below that limit, so that the tests cover bodies of several pieces.
 constexpr std::size_t kPieceBytes = 32u << 20;
 
-/// Tags to 32767 are all that every MPI has: some networks have 23 bits, which global averages of
-/// large models use up. Rounds that wrap meet nobody: those under way lie close together.
+/// MPI guarantees tags only up to 32767; some networks have 23 bits, which global averages of large
+/// models exhaust. Wrapped rounds do not collide: those in flight are close together.
 int tag_of(std::uint32_t round) { return static_cast<int>(round & 0x7fffu); }
 
 MPI_Comm duplicate() {
@@ -30,7 +30,7 @@ MPI_Comm duplicate() {
   return comm;
 }
 
-/// start(piece, bytes of the piece, request) for every piece of a body.
+/// Calls start(piece, bytes of the piece, request) for every piece of a body.
 template <class Byte, class Start>
 void in_pieces(std::span<Byte> body, std::vector<MPI_Request>& requests, Start start) {
   for (std::size_t at = 0; at < body.size(); at += kPieceBytes) {
@@ -127,7 +127,7 @@ bool LaneTraffic::flushed(std::uint32_t round) const {
 }
 
 bool LaneTraffic::busy() const {
-  // Who sends in a round of gossip soon asks for it: messages may be coming.
+  // A process that sent in a gossip round will soon ask for it: messages may be arriving.
   const bool asks_soon = lane_ == Lane::kGossip && rounds_.sent() > rounds_.asked();
   return !sending_.empty() || !coming_.empty() || asks_soon;
 }

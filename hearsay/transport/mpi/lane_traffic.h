@@ -22,32 +22,32 @@ namespace hearsay::transport {
 ///
 /// A message is one MPI message on the communicator `heads`: body size (u64, little-endian), head,
 /// and the body if it has at most kInlineBytes. A longer body follows on `bodies`, in pieces. The
-/// tag is the round, and MPI keeps the order of a sender's messages of one tag, so the k-th head
-/// that announces a long body belongs to the k-th body.
+/// tag is the round, and MPI preserves the order of a sender's messages with one tag, so the k-th
+/// head that announces a long body belongs to the k-th body.
 ///
-/// Heads are sent synchronously (Issend): they are done when the receiver has matched them, so that
-/// `flush` means taken, also for messages that MPI would buffer. A receiver matches those of the
-/// round it asked for and of the round it last sent in, for which it will ask next; later ones wait
+/// Heads are sent synchronously (Issend): they complete when the receiver has matched them, so that
+/// `flush` means taken, even for messages that MPI would buffer. A receiver matches heads of the
+/// round it asked for and of the round it last sent in, for which it will ask next; later ones stay
 /// unmatched.
 ///
-/// Not thread safe, and nothing moves but within these calls.
+/// Not thread-safe; transfers progress only within these calls.
 class LaneTraffic {
  public:
   explicit LaneTraffic(Lane lane);
-  /// Gives the communicators back: all processes do so together.
+  /// Frees the communicators. Collective.
   void close();
 
   void send(std::size_t process, std::uint32_t round, ByteView head, ByteView body);
   void expect(std::size_t process, std::uint32_t round, std::span<std::uint8_t> room);
-  /// From now on messages of `round` are wanted, and those of earlier ones no longer.
+  /// Accept messages of `round` from now on, and none of earlier rounds.
   void ask(std::uint32_t round);
 
-  /// Go on with all that is under way.
+  /// Make progress on all pending transfers.
   void progress();
-  /// A message of the round asked for, if one is here.
+  /// A message of the round asked for, if one has arrived.
   std::optional<Arrival> next();
   bool flushed(std::uint32_t round) const;
-  /// Whether progress has something to do while the caller computes.
+  /// Whether `progress` has work to do while the caller computes.
   bool busy() const;
 
  private:
@@ -64,7 +64,7 @@ class LaneTraffic {
   };
   struct Room {
     std::span<std::uint8_t> bytes;
-    Requests requests;  // posted, if the body will not come inline
+    Requests requests;  // posted receives, unless the body comes inline
   };
 
   void take_heads(std::uint32_t round);
@@ -75,7 +75,7 @@ class LaneTraffic {
   Rounds rounds_;
   Pool pool_;
   std::list<Sending> sending_;
-  std::list<Coming> coming_;                              // heads are here, bodies not yet all
+  std::list<Coming> coming_;                              // head received, body incomplete
   std::map<std::uint32_t, std::deque<Arrival>> arrived_;  // by round
   std::map<std::pair<std::uint32_t, std::size_t>, std::deque<Room>> rooms_;  // by round and sender
 };

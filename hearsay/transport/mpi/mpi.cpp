@@ -22,14 +22,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Open MPI moves bytes only within its calls. Whoever waits asks again at once at first, giving way
-// to others on its core, and then in pauses that cost little and add little to a round.
+// Open MPI makes progress only within its calls. A waiting thread first polls without pauses,
+// yielding its core, and then with pauses that cost little CPU and add little to a round.
 constexpr int kEagerLooks = 64;
-// The helper takes its time from the caller's core: with pauses of 100 us a step of ResNet-20 took
-// a fifth longer, and still nobody waited with ten times that.
+// The progress thread takes time from the caller's core: with pauses of 100 us a step of ResNet-20
+// took a fifth longer, while even ten times that caused no waiting.
 constexpr std::chrono::microseconds kPauseOfWaiting{50}, kPauseWhileComputing{1000};
 
-/// Start MPI, and say where this process sits.
+/// Initialize MPI; returns rank, number of processes and cores.
 Seat start_mpi() {
   int started = 0, granted = 0;
   check_mpi(MPI_Initialized(&started), "starting");
@@ -69,8 +69,8 @@ class Mpi : public Transport {
 
   ~Mpi() override {
     helper_ = {};
-    // While an exception is on its way others may never come here; mpirun ends them when this
-    // process leaves without a word.
+    // While an exception propagates, other processes may never get here; mpirun terminates them
+    // when this one exits without MPI_Finalize.
     if (std::uncaught_exceptions() > exceptions_) return;
     for (LaneTraffic& lane : lanes_) lane.close();
     MPI_Finalize();
@@ -114,7 +114,7 @@ class Mpi : public Transport {
 
   bool fast_sum(std::span<float> values) override {
     if (!fast_) return false;
-    constexpr std::size_t kMost = 1u << 28;  // MPI counts with int
+    constexpr std::size_t kMost = 1u << 28;  // MPI counts are int
     const std::lock_guard guard(lock_);
     for (std::size_t at = 0; at < values.size(); at += kMost) {
       const auto piece = values.subspan(at, std::min(kMost, values.size() - at));
@@ -137,12 +137,12 @@ class Mpi : public Transport {
     for (LaneTraffic& lane : lanes_) lane.progress();
   }
 
-  /// What went wrong while the caller computed.
+  /// Rethrow an error of the progress thread.
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
-  /// While this lives the helper rests: its work is done by the caller.
+  /// While this object lives, the progress thread sleeps and the caller makes progress itself.
   class Waiting {
    public:
     explicit Waiting(Mpi& mpi) : mpi_(mpi) { set(true); }
@@ -159,7 +159,7 @@ class Mpi : public Transport {
     Mpi& mpi_;
   };
 
-  /// Move bytes until `done`, called under the lock; false: `patience` has passed.
+  /// Make progress until `done`, which is called under the lock; false: timeout after `patience`.
   template <class Done>
   bool wait(std::chrono::milliseconds patience, Done done) {
     const auto end = Clock::now() + patience;
@@ -168,7 +168,7 @@ class Mpi : public Transport {
       {
         const std::lock_guard guard(lock_);
         rethrow();
-        if (looks == 0 && done()) return true;  // the helper's work; MPI itself may yield the core
+        if (looks == 0 && done()) return true;  // already done: avoid MPI, which may yield the core
         progress();
         if (done()) return true;
       }
@@ -181,7 +181,7 @@ class Mpi : public Transport {
     }
   }
 
-  /// The helper's loop: moves bytes while the caller computes and something is under way.
+  /// Loop of the progress thread: moves bytes while the caller computes and transfers are pending.
   void help(const std::stop_token& stop) {
     std::unique_lock guard(lock_);
     const auto wanted = [&] {
@@ -202,7 +202,7 @@ class Mpi : public Transport {
   const Seat seat_;
   const bool fast_;
   const int exceptions_ = std::uncaught_exceptions();
-  std::mutex lock_;  // of all below, and of MPI itself
+  std::mutex lock_;  // guards everything below, and MPI itself
   std::array<LaneTraffic, 2> lanes_{LaneTraffic(Lane::kGossip), LaneTraffic(Lane::kControl)};
   std::exception_ptr failure_;
   bool waiting_ = false;

@@ -12,20 +12,20 @@ inline constexpr Parameter kMpiParameters[] = {
      "global averages: bit-identical to one process, or as fast as MPI has them"},
 };
 
-/// Whether a launcher of Open MPI started this process.
+/// Whether an Open MPI launcher started this process.
 bool started_by_mpirun();
 
-/// This process's number among those that the launcher started, known before any MPI is; 0 if there
-/// is no launcher.
+/// The rank that the launcher gave this process, available before MPI is initialized; 0 without a
+/// launcher.
 std::size_t launched_rank();
 
-/// The processes of MPI_COMM_WORLD: non-blocking point-to-point messages, preposted where the
-/// receiver expects them, probed otherwise; a thread moves them while the caller computes. Nobody
-/// is ever gone: where a process dies, mpirun ends them all.
+/// The processes of MPI_COMM_WORLD: non-blocking point-to-point messages, with preposted receives
+/// where the receiver expects them, probed otherwise; a progress thread moves them while the caller
+/// computes. `gone` is always empty: if a process dies, mpirun terminates all of them.
 ///
-/// Once in the life of a process. Destroying it waits for all processes to do so, unless an
-/// exception is on its way. Throws InvalidArgument if mpirun did not start this process, or if this
-/// build has no MPI (no_mpi.cpp).
+/// At most once per process. The destructor waits until all processes reach it, unless an exception
+/// is propagating. Throws InvalidArgument if mpirun did not start this process, or if this build
+/// has no MPI (no_mpi.cpp).
 std::unique_ptr<Transport> make_mpi(const Arguments& arguments);
 
 }  // namespace hearsay::transport

@@ -1,4 +1,4 @@
-// In the place of the MPI transport where this build has none.
+// Stands in for the MPI transport in builds without MPI.
 #include "hearsay/core/error.h"
 #include "hearsay/transport/mpi/mpi.h"
 
