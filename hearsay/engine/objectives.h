@@ -27,8 +27,8 @@ struct ObjectiveContext {
   backend::Kernels& kernels;  ///< the device of the bank; outlives the objective
   // For datasets only:
   std::string model = "logistic";
-  std::string partition = "iid";  ///< who holds which samples
-  std::string augment = "none";   ///< what is done to training images
+  std::string partition = "iid";  ///< of the samples among peers
+  std::string augment = "none";   ///< augmentation of training images
   double validation = 0;          ///< fraction of the training samples that is held out
   std::size_t batch = 32;         ///< samples per peer and round
   bool estimates = true;          ///< whether estimate_buffers will be called: in one process only

@@ -11,7 +11,7 @@ namespace hearsay::model {
 struct ResidualStyle {
   Norm norm = Norm::kBatch;
   bool projects = true;  ///< shortcut B: 1x1 convolution and norm; false: A, subsample, pad zeros
-  std::string shortcut = "shortcut";  ///< what the projection is called in tensor names
+  std::string shortcut = "shortcut";  ///< name of the projection in tensor names
 
   /// k x k, padded so that only the stride shrinks the image. Has a bias if there is no norm.
   Conv2d convolution(std::size_t out, std::size_t kernel, std::size_t stride) const {

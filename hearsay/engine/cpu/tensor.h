@@ -22,8 +22,8 @@ struct Tensor {
   ElementType type = ElementType::kF32;
   std::size_t number = 0;  ///< index in its Storage
   std::byte* values = nullptr;
-  float* scales = nullptr;    ///< one per sample: value of a quantized 1; null unless quantized
-  float* gradient = nullptr;  ///< null for the images
+  float* scales = nullptr;           ///< per sample, value = scale q; null unless quantized
+  float* gradient = nullptr;         ///< null for the images
   float* second_gradient = nullptr;  ///< null if there is one reader
   int contributions = 0;             ///< gradients written in this backward pass
 
