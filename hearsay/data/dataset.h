@@ -78,8 +78,7 @@ std::span<const DatasetEntry> dataset_registry();
 /// unexpected content; the text names the file, what was expected of it and where it is published.
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec);
 
-/// Covers everything that a model sees or is told: shape, samples, labels, normalisation, class
-/// names.
+/// A hash of everything that a model sees: shape, samples, labels, normalisation, class names.
 std::string sha256_of(const Dataset& dataset);
 
 /// The spec of the default augmentation for `data_spec`; "none" if that is not a dataset.

@@ -47,7 +47,7 @@ train::Config config_of_run(const std::filesystem::path& out) {
   return config;
 }
 
-/// The action for a control.
+/// The action for a baseline.
 enum class Step : std::uint8_t { kNothing, kBegin, kGoOn };
 
 Step next_step(const std::filesystem::path& directory, const train::Config& config) {

@@ -47,7 +47,7 @@ TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
   world().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
-/// Peers with different initial models: remote replicas start at those too. And messages of
+/// Peers with different initial models: copies of remote models start at those. And messages of
 /// kilobytes, which transports treat differently from small ones.
 TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulationInConsensus) {
   const train::Config config = settings(
