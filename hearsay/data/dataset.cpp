@@ -85,7 +85,7 @@ Samples subset(const Samples& from, const std::vector<bool>& chosen) {
 
 std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,
                                             Samples validation) {
-  // Member by member: a copy of the whole would hold the training part once more.
+  // Member by member: copying the whole dataset would duplicate the training part.
   return std::make_shared<const Dataset>(Dataset{.name = dataset.name,
                                                  .channels = dataset.channels,
                                                  .height = dataset.height,
@@ -111,7 +111,7 @@ std::shared_ptr<const Dataset> make_dataset(std::string_view spec) {
 std::string sha256_of(const Dataset& dataset) {
   Sha256 sha;
   const auto number = [&](std::uint64_t value) { sha.update(&value, sizeof value); };
-  const auto entries = [&](const auto& values) {  // with their number, so that none can move over
+  const auto entries = [&](const auto& values) {  // with their count, so no entry can change arrays
     number(values.size());
     sha.update(values.data(), values.size() * sizeof *values.data());
   };

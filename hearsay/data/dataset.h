@@ -13,7 +13,7 @@
 namespace hearsay::data {
 
 /// Labelled samples, one after the other, each in the order channel, row, column: images as bytes,
-/// or any numbers (a user's own table). Of `pixels` and `values` one is empty.
+/// or arbitrary numbers (a user's own table). One of `pixels` and `values` is empty.
 struct Samples {
   std::vector<std::uint8_t> pixels;
   std::vector<float> values{};
@@ -28,23 +28,23 @@ struct Samples {
 /// The samples i with chosen[i], in their order.
 Samples subset(const Samples& from, const std::vector<bool>& chosen);
 
-/// A classification problem. Of an entry p of channel c a model sees
-/// (scale p - mean[c]) / deviation[c]; augment.h reads samples that way. Immutable once made, so it
-/// may be shared between threads and objectives.
+/// A classification problem. For an entry p of channel c a model sees (scale p - mean[c]) /
+/// deviation[c]; augment.h reads samples that way. Immutable once made, so it may be shared between
+/// threads and objectives.
 struct Dataset {
   std::string name;
   std::size_t channels = 1;
-  std::size_t height = 1;  ///< as the model sees it; stored are height + 2 margin rows
+  std::size_t height = 1;  ///< as the model sees it; height + 2 margin rows are stored
   std::size_t width = 1;
-  std::size_t margin = 0;  ///< what is stored beyond that on each of the four sides
+  std::size_t margin = 0;  ///< extra pixels stored on each of the four sides
   std::size_t classes = 0;
   float scale = 1;
-  std::vector<float> mean{};       ///< one a channel; empty: 0
-  std::vector<float> deviation{};  ///< one a channel; empty: 1
+  std::vector<float> mean{};       ///< one per channel; empty: 0
+  std::vector<float> deviation{};  ///< one per channel; empty: 1
   Samples train{};
   Samples test{};
   Samples validation{};                    ///< empty unless held out from `train` (validation.h)
-  std::vector<std::string> class_names{};  ///< where the files name them
+  std::vector<std::string> class_names{};  ///< if the files name them
 
   std::size_t features() const { return channels * height * width; }
   std::size_t stored_height() const { return height + 2 * margin; }
@@ -56,8 +56,8 @@ struct Dataset {
 std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,
                                             Samples validation);
 
-/// One row of the registry. `source` says who made the data and under which licence,
-/// `augmentation` what training images go through unless the user says otherwise.
+/// One row of the registry. `source` says who made the data and under which licence, `augmentation`
+/// is the default augmentation of training images.
 struct DatasetEntry {
   std::string_view name;
   std::string_view example;
@@ -73,16 +73,15 @@ std::span<const DatasetEntry> dataset_registry();
 /// make_dataset("digits"), make_dataset("folder:pictures,size=64"). All files are read and checked
 /// here. Shared, because all peers of a process read the same images.
 ///
-/// A path may hold ':'; one that holds '=' is written path=..., and ',' always ends it. Throws
-/// InvalidArgument for unknown names and for files that are not there, CorruptData for files that
-/// are not what they should be; the text names the file, what was expected of it and where it is
-/// published.
+/// A path may contain ':'; one that contains '=' is written path=..., and ',' always ends it.
+/// Throws InvalidArgument for unknown names and missing files, CorruptData for files with
+/// unexpected content; the text names the file, what was expected of it and where it is published.
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec);
 
-/// Of everything that a model sees or is told: shape, samples, labels, normalisation, class names.
+/// A hash of everything that a model sees: shape, samples, labels, normalisation, class names.
 std::string sha256_of(const Dataset& dataset);
 
-/// The spec of the augmentation that suits `data_spec`; "none" for what is no dataset.
+/// The spec of the default augmentation for `data_spec`; "none" if that is not a dataset.
 std::string default_augmentation(std::string_view data_spec);
 
 }  // namespace hearsay::data

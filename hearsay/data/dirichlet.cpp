@@ -17,8 +17,8 @@ constexpr int kDraws = 100;
 
 using Indices = std::vector<std::uint32_t>;
 
-/// The logarithm of a Gamma(alpha, 1) variate: Marsaglia, Tsang 2000, and for alpha < 1 from
-/// alpha + 1 times U^(1 / alpha), which in plain numbers would be 0.
+/// The logarithm of a Gamma(alpha, 1) variate: Marsaglia, Tsang 2000; for alpha < 1 a variate of
+/// alpha + 1 times U^(1 / alpha), which would underflow to 0 without the logarithm.
 double log_gamma_variate(double alpha, Random& random) {
   if (alpha < 1) {
     const double boost = std::log(1 - random.uniform()) / alpha;
@@ -36,7 +36,7 @@ double log_gamma_variate(double alpha, Random& random) {
   }
 }
 
-/// Dir(alpha) over the peers that are open; 0 for the others.
+/// Dir(alpha) over the peers that still accept samples; 0 for the others.
 std::vector<double> draw_proportions(double alpha, const std::vector<bool>& open, Random& random) {
   std::vector<double> p(open.size());
   for (double& value : p) value = log_gamma_variate(alpha, random);

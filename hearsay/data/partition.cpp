@@ -38,7 +38,7 @@ Partition deal(double skew, std::span<const std::uint16_t> labels, std::size_t c
     std::vector<std::uint32_t>& of_class = chosen[labels[i]];
     (of_class.size() < quota[labels[i]] ? of_class : rest).push_back(i);
   }
-  // The first of `rest` are of the classes that filled their quota first: mix them.
+  // The first entries of `rest` come from the classes that filled their quota first: mix them.
   shuffle(rest, random);
   std::vector<std::uint32_t> sorted;
   for (const auto& of_class : chosen) sorted.insert(sorted.end(), of_class.begin(), of_class.end());

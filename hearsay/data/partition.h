@@ -13,7 +13,7 @@ namespace hearsay::data {
 /// The samples of each peer, as indices into the training set.
 using Partition = std::vector<std::vector<std::uint32_t>>;
 
-/// Which peer holds which training samples.
+/// Assigns training samples to peers.
 ///
 /// Contract, checked for every row of `partition_registry()`: each sample goes to at most one peer;
 /// all peers hold the same number, floor(samples / peers); so at most peers - 1 samples are
@@ -32,9 +32,8 @@ std::span<const PartitionEntry> partition_registry();
 /// partition("skew:0.8", labels, 10, 4, seed). With s the skew (iid: 0, by-label: 1), as in the
 /// Sparse-Push paper: a random fraction s of every class (rounded to whole samples) is sorted by
 /// label and dealt out in order, the first stretch to peer 0; the rest goes to the peers at random.
-/// dirichlet is described in dirichlet.h.
-/// Every label is below `classes`. Throws InvalidArgument, also where there are fewer samples than
-/// peers.
+/// dirichlet is described in dirichlet.h. Every label is below `classes`. Throws InvalidArgument,
+/// including when there are fewer samples than peers.
 Partition partition(std::string_view spec, std::span<const std::uint16_t> labels,
                     std::size_t classes, std::size_t peers, std::uint64_t seed);
 

@@ -7,7 +7,7 @@ namespace hearsay::data {
 
 namespace {
 
-/// Indices into the chosen samples instead of into all.
+/// Replaces indices into all samples by indices into the chosen ones.
 void renumber(const std::vector<std::uint32_t>& place, std::vector<std::uint32_t>& samples) {
   for (std::uint32_t& sample : samples) sample = place[sample];
 }

@@ -12,12 +12,12 @@
 
 namespace hearsay::data {
 
-/// What a process holds of a dataset: the training samples of its own peers and a few others; all
-/// of the test and validation samples.
+/// The part of a dataset that a process holds: the training samples of its own peers and a few
+/// others; all test and validation samples.
 struct Share {
   std::shared_ptr<const Dataset> dataset;
   Partition parts;                   ///< of the own peers, as indices into dataset->train
-  std::vector<std::uint32_t> extra;  ///< the few others, likewise, in the order asked for
+  std::vector<std::uint32_t> extra;  ///< the few others, likewise, in the requested order
 
   // Of the whole dataset:
   std::vector<std::vector<std::size_t>> class_counts;  ///< [peer][label], for all n peers
@@ -28,8 +28,8 @@ struct Share {
 };
 
 /// The share of the peers first .. first + rows - 1, whose samples are parts[first] and so on, with
-/// `extra` samples of anybody's. Where these are all peers nothing is copied. Otherwise the whole
-/// dataset is not held any longer once the caller, too, has let go of it.
+/// `extra` samples of any peers. If these are all peers, nothing is copied. Otherwise the whole
+/// dataset is freed as soon as the caller releases it too.
 Share take_share(std::shared_ptr<const Dataset> dataset, Partition parts, std::size_t first,
                  std::size_t rows, std::vector<std::uint32_t> extra);
 

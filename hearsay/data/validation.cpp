@@ -13,7 +13,7 @@ namespace hearsay::data {
 
 namespace {
 
-/// Streams of kPartition deal samples to peers; this is no peer's.
+/// The streams of kPartition deal samples to peers; this index belongs to no peer.
 constexpr std::uint32_t kHeldOut = 0xffffffff;
 
 }  // namespace

@@ -10,7 +10,7 @@ std::vector<Value> gradient_owners(const model::Network& network, std::span<cons
   const auto& operations = network.operations();
   std::vector<Value> owners(operations.size());
   std::iota(owners.begin(), owners.end(), Value{0});
-  std::vector<bool> read(operations.size(), false);  // by steps after this one
+  std::vector<bool> read(operations.size(), false);  // by later steps
   for (std::size_t k = steps.size(); k-- > 0;) {
     const Fused& step = steps[k];
     const model::Operation& operation = operations[step.operation];

@@ -17,7 +17,7 @@ namespace {
 using backend::Block;
 using backend::ConstBlock;
 
-/// An array of the host as a block of one row.
+/// An array in host memory as a block of one row.
 template <class Float>
 backend::BasicBlock<Float> one_row(std::span<Float> values) {
   if (values.empty()) return {};
@@ -47,7 +47,7 @@ class NetworkObjective final : public Objective {
       buffers_ = kernels_.allocate(rows_, dim);
       for (std::size_t i = 0; i < rows_; ++i) kernels_.upload(start, buffers_, i);
     }
-    training_plan(rows_);  // what cannot be compiled fails here, before the first round
+    training_plan(rows_);  // an uncompilable network fails here, before the first round
   }
 
   const Layout& layout() const override { return network_.layout(); }
@@ -142,13 +142,13 @@ class NetworkObjective final : public Objective {
     return keys;
   }
 
-  /// Of what is held of the dataset.
+  /// The hash of the part of the dataset that is held here.
   std::string held_sha256() const {
     std::call_once(hashed_, [&] { sha256_ = data::sha256_of(dataset_); });
     return sha256_;
   }
 
-  /// Whether the other's rows may be computed among this one's.
+  /// Whether the other's rows may be computed in one pass with this one's.
   bool is_like(const NetworkObjective& other) const {
     const auto shapes = [](const Segment& a, const Segment& b) { return a.shape == b.shape; };
     return &other == this ||
@@ -160,7 +160,7 @@ class NetworkObjective final : public Objective {
   Plan& training_plan(std::size_t rows) {
     std::unique_ptr<Plan>& plan = training_plans_[rows];
     if (!plan) {
-      std::erase_if(training_plans_, [&](const auto& kept) {  // of a fleet that is smaller by now
+      std::erase_if(training_plans_, [&](const auto& kept) {  // of a fleet that has shrunk since
         return kept.first != rows_ && kept.first != rows;
       });
       plan = bank_->compile(rows, Plan::Use::kTraining);
@@ -168,14 +168,14 @@ class NetworkObjective final : public Objective {
     return *plan;
   }
 
-  /// A plan for that use, compiled when it is first asked for.
+  /// The plan for that use, compiled on first use.
   Plan& compiled(std::unique_ptr<Plan>& plan, std::size_t rows, Plan::Use use) const {
     const std::lock_guard lock(compile_mutex_);
     if (!plan) plan = bank_->compile(rows, use);
     return *plan;
   }
 
-  /// The gradients of objectives like this one, as rows of one pass.
+  /// Computes the gradients of objectives for which is_like() holds, as rows of one pass.
   void compute(std::span<const GradientRequest> requests) {
     std::size_t rows = 0;
     std::vector<std::vector<StreamKey>> keys;
@@ -194,7 +194,7 @@ class NetworkObjective final : public Objective {
     training_plan(rows).gradients(banks);
   }
 
-  /// The mean of the statistics of model's batches, to `buffers`.
+  /// Writes the mean of the statistics over the model's batches to `buffers`.
   void estimate_on(ConstBlock model, Block buffers) const {
     assert(share_.extra.size() == kStatisticsBatches * batch_);
     Plan& plan = compiled(statistics_, 1, Plan::Use::kStatistics);
@@ -206,7 +206,7 @@ class NetworkObjective final : public Objective {
     }
   }
 
-  /// A model from the host goes to a row of its own on the device.
+  /// Uploads a model from the host to a row of its own on the device.
   void place_guest(std::span<const float> model, std::span<const float> buffers) const {
     if (guest_.empty()) {
       guest_ = kernels_.allocate(1, layout().dim());
@@ -243,16 +243,16 @@ class NetworkObjective final : public Objective {
   ThreadPool& pool_;
   std::unique_ptr<DeviceBank> bank_;
   backend::Kernels& kernels_;  ///< the bank's
-  backend::Array buffers_;     ///< running statistics; empty where the network has none
+  backend::Array buffers_;     ///< running statistics; empty if the network has none
   std::map<std::size_t, std::unique_ptr<Plan>> training_plans_;  ///< by the number of rows
 
   mutable std::once_flag hashed_;
   mutable std::string sha256_;
 
-  mutable std::mutex compile_mutex_;  ///< of the plans below
+  mutable std::mutex compile_mutex_;  ///< guards the plans below
   mutable std::unique_ptr<Plan> statistics_, evaluation_of_one_, evaluation_of_all_;
 
-  mutable std::mutex guest_mutex_;  ///< of the arrays below
+  mutable std::mutex guest_mutex_;  ///< guards the arrays below
   mutable backend::Array guest_, guest_buffers_;
 };
 

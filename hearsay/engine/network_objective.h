@@ -11,19 +11,19 @@ namespace hearsay::engine {
 
 /// A network that classifies the samples of a dataset, on any device (plan.h): f is the mean
 /// softmax cross-entropy of a minibatch. The minibatch of a round is a function of (seed, peer,
-/// round), see batches.h; so are its augmentation and what dropout drops.
+/// round), see batches.h; so are its augmentation and its dropout masks.
 ///
-/// All peers start from the same model. Running statistics of batch norm are a peer's own; those of
-/// a model that no peer holds are the mean of 64 batches of training samples of all peers,
+/// All peers start from the same model. Running statistics of batch norm are local to a peer; those
+/// of a model that no peer holds are the mean over 64 batches of training samples of all peers,
 /// augmented as in training.
 ///
 /// The score is on the test set: accuracy in percent (ties go to the lowest class) and mean loss;
 /// likewise on the validation set, if the dataset has one.
 ///
 /// share.parts[i] are the training samples of peer first + i, the same number for each of the n
-/// peers; share.extra are those of statistics_samples, empty if no estimate will be asked for.
-/// Reads `model`, `batch`, `seed`, `first`, `rows`, `pool` and `kernels` of the context. The
-/// network computes on the GPU where the kernels are a GPU's, else on the CPU (on_host.h).
+/// peers; share.extra are those of statistics_samples, empty if estimate_buffers will not be
+/// called. Reads `model`, `batch`, `seed`, `first`, `rows`, `pool` and `kernels` of the context.
+/// The network runs on the GPU if the kernels are a GPU's, else on the CPU (on_host.h).
 std::unique_ptr<Objective> make_network_objective(data::Share share, model::Network network,
                                                   std::unique_ptr<data::Augmentation> augmentation,
                                                   const ObjectiveContext& context);

@@ -16,7 +16,8 @@ class ThreadPool;
 
 namespace hearsay::engine {
 
-/// What an objective needs besides its spec. The bank's rows are peers first .. first + rows - 1.
+/// The context of an objective besides its spec. The bank's rows are peers first .. first + rows -
+/// 1.
 struct ObjectiveContext {
   std::size_t peers;  ///< n, of the whole run
   std::size_t first;
@@ -26,14 +27,14 @@ struct ObjectiveContext {
   backend::Kernels& kernels;  ///< the device of the bank; outlives the objective
   // For datasets only:
   std::string model = "logistic";
-  std::string partition = "iid";  ///< who holds which samples
-  std::string augment = "none";   ///< what is done to training images
-  double validation = 0;          ///< part of the training samples that is held out
-  std::size_t batch = 32;         ///< samples a peer and round
-  bool estimates = true;          ///< whether estimate_buffers will be asked for: one process does
+  std::string partition = "iid";  ///< of the samples among peers
+  std::string augment = "none";   ///< augmentation of training images
+  double validation = 0;          ///< fraction of the training samples that is held out
+  std::size_t batch = 32;         ///< samples per peer and round
+  bool estimates = true;          ///< whether estimate_buffers will be called: in one process only
 };
 
-/// One row of the registry of objectives that make up their own data.
+/// One row of the registry of objectives with synthetic data.
 struct ObjectiveEntry {
   std::string_view name;
   std::string_view example;
@@ -45,8 +46,8 @@ struct ObjectiveEntry {
 std::span<const ObjectiveEntry> objective_registry();
 
 /// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or a dataset
-/// of data::dataset_registry(), "digits", on which a network is trained. Where the kernels are not
-/// the host's, networks train on their device, and the others on the host (on_host.h). Throws
+/// of data::dataset_registry(), "digits", on which a network is trained. If the kernels are not the
+/// host's, networks train on their device, and the others on the host (on_host.h). Throws
 /// InvalidArgument.
 std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context);
 

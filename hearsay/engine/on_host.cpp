@@ -6,7 +6,7 @@ namespace hearsay::engine {
 
 namespace {
 
-/// m rows in the memory of the host.
+/// m rows in host memory.
 class Rows {
  public:
   Rows(std::size_t rows, std::size_t dim) : values_(rows * dim), rows_(rows), dim_(dim) {}
@@ -97,7 +97,7 @@ class OnHost final : public Objective {
   std::span<const double> optimum() const override { return objective_->optimum(); }
 
  private:
-  // What a restart must find lies on the device, where checkpoints look for it.
+  // The buffers that a checkpoint must contain are kept on the device, where checkpoints read them.
   void take_buffers() {
     if (buffers_.empty()) return;
     for (std::size_t i = 0; i < rows_; ++i) objective_->set_buffers(i, buffers(i));
@@ -111,7 +111,7 @@ class OnHost final : public Objective {
   backend::Kernels& kernels_;
   std::size_t rows_;
   Rows at_, gradient_;
-  backend::Array buffers_;  ///< empty where a model has none
+  backend::Array buffers_;  ///< empty if the model has none
 };
 
 }  // namespace

@@ -8,30 +8,30 @@
 
 namespace hearsay::engine {
 
-/// What an objective reports of a model besides its loss: one row of the table that peer reports,
-/// files, the terminal, tables, charts and sweeps walk over. An objective names its rows
-/// (Objective::metrics) and gives a value for each (Score); nothing else has to know them.
+/// A quantity that an objective reports for a model besides its loss: one row of the table that
+/// peer reports, files, the terminal, tables, charts and sweeps iterate over. An objective names
+/// its rows (Objective::metrics) and gives a value for each (Score); nothing else has to know them.
 ///
 /// Rows are constants; their texts live as long as the program.
 struct Metric {
   enum class Better { kLarger, kSmaller };
 
-  /// Begins its names in files (keys_of): lower case, digits and '_', and none of the other names
-  /// there, such as `loss`.
+  /// The prefix of its names in files (keys_of): lower case, digits and '_', and none of the other
+  /// names there, such as `loss`.
   std::string_view key{};
   std::string_view name{};       ///< in titles: "accuracy", "distance to the optimum"
   std::string_view label{};      ///< in columns and on the terminal: "accuracy", "to optimum"
   std::string_view unit{};       ///< after a value: "%"; may be empty
   std::string_view axis_unit{};  ///< on the axis of a chart, if not `unit` or "no unit"
   Better better = Better::kLarger;
-  int digits = 2;  ///< after the point, or with `significant` in all
+  int digits = 2;  ///< decimals, or with `significant` the total number of digits
   bool significant = false;
-  double full = 0;   ///< where a bar from 0 on ends; 0: it has no bar
-  bool log = false;  ///< its charts are logarithmic at first
-  /// Measured on the test set, and on samples held out for validation where there are some.
+  double full = 0;   ///< the upper end of its bar, which starts at 0; 0: no bar
+  bool log = false;  ///< its charts are logarithmic initially
+  /// Measured on the test set, and on samples held out for validation if there are any.
   bool on_samples = true;
-  /// Files and tables have the value of every peer, the smallest and the largest; else the mean and
-  /// that of the averaged model alone.
+  /// Files and tables have the value of every peer, the smallest and the largest; else only the
+  /// mean and that of the averaged model.
   bool by_peer = true;
   std::string_view mean_key{};  ///< name of the mean in files, if not KEY_mean
   std::string_view meaning{};   ///< one sentence: what is measured
@@ -43,7 +43,7 @@ struct Score {
   double loss = 0;                          ///< on the test set, or the mean over all n peers
   std::vector<double> values{};             ///< one per row of Objective::metrics()
   std::optional<double> validation_loss{};  ///< on the samples held out from training
-  std::vector<double> validation_values{};  ///< likewise; none where nothing is held out
+  std::vector<double> validation_values{};  ///< likewise; empty if nothing is held out
 };
 
 inline constexpr Metric kAccuracy{
@@ -68,16 +68,16 @@ inline constexpr Metric kDistance{.key = "distance",
                                   .meaning = "|x - x*| / |x*|, or |x - x*| where x* = 0",
                                   .note = "Relative to the optimum's own length."};
 
-/// The rows of all objectives that have a name (objectives.h): what a sweep can ask for, and what
-/// a run directory of a version that did not record its metrics may have.
+/// The metrics of all named objectives (objectives.h): what a sweep can select, and what a run
+/// directory of a version that did not record its metrics may contain.
 std::span<const Metric> known_metrics();
 
 bool is_better(const Metric& metric, double value, double than);
 
-/// The value without its unit, as everything that is printed has it: "86.75".
+/// The value without its unit, in the format of everything that is printed: "86.75".
 std::string format_value(const Metric& metric, double value);
 
-/// "%", "target units", "no unit": what the axis of a chart says.
+/// The label of the axis of a chart: "%", "target units", "no unit".
 std::string_view axis_unit(const Metric& metric);
 
 /// The names of a metric's numbers in metrics.jsonl and summary.json. They are stable.
@@ -89,7 +89,7 @@ struct MetricKeys {
   std::string validation_mean;      ///< validation_KEY_mean
   std::string validation_averaged;  ///< validation_KEY_of_average
 
-  /// That of the worst peer: `min` where larger is better.
+  /// That of the worst peer: `min` if larger is better.
   const std::string& worst(const Metric& metric) const {
     return metric.better == Metric::Better::kLarger ? min : max;
   }

@@ -7,11 +7,11 @@
 #include "hearsay/engine/stream_key.h"
 #include "hearsay/model/network.h"
 
-/// What the steps of all devices are made from and called with. A step is one operation of a
-/// network, forward and backward: cpu/step.h and cuda/step.h.
+/// Common to the steps of all devices: how they are constructed and called. A step is one operation
+/// of a network, forward and backward: cpu/step.h and cuda/step.h.
 namespace hearsay::engine {
 
-/// Where the parameters and buffers of an operation begin in a model's flat arrays.
+/// The offsets of an operation's parameters and buffers in a model's flat arrays.
 struct Places {
   std::size_t parameter[3] = {0, 0, 0};
   std::size_t buffer[2] = {0, 0};
@@ -27,20 +27,20 @@ inline Places places_of(const model::Network& network, const model::Operation& o
   return places;
 }
 
-/// What the step of one operation is made from: the device's tensors that it reads and writes.
+/// The arguments to construct the step of one operation: the device's tensors it reads and writes.
 template <class Tensor>
 struct BasicSite {
   std::uint64_t index = 0;  ///< of the operation, for its random numbers
   Tensor* x = nullptr;
   Tensor* y = nullptr;
   Tensor* residual = nullptr;  ///< added to the output before `relu`
-  bool relu = false;           ///< the last thing that happens to the output
+  bool relu = false;           ///< applied to the output last
   Places places{};
 };
 
-/// What one forward or backward pass hands to its steps: the arrays of the peers.
+/// The arguments of the steps in one forward or backward pass: the arrays of the peers.
 ///
-/// A device defines `Rows<T>`, from where a step finds the array of a peer (one address if it
+/// A device defines `Rows<T>`, by which a step finds the array of a peer (one address if it
 /// computes one peer at a time), and `Momentum`, the type of a number that all peers share.
 template <class Device>
 struct BasicCall {
@@ -56,7 +56,7 @@ struct BasicCall {
   bool training = false;
 };
 
-/// The step of an operation of that kind, made by the device's function for it:
+/// Makes the step of an operation of that kind by calling the device's function for it:
 /// make_conv2d(const model::Conv2d&, const Site&), make_relu(const Site&), and so on, in the
 /// namespace of `Site`.
 template <class Step, class Site>

@@ -4,7 +4,7 @@ namespace hearsay::model {
 
 Network make_cnn(const Arguments& arguments, Shape input, std::size_t classes) {
   const Norm norm = norm_of(arguments);
-  const bool bias = norm == Norm::kNone;  // a norm has its own
+  const bool bias = norm == Norm::kNone;  // a norm has its own bias
 
   Network net(input);
   Value x = net.add("conv1", Conv2d{.out = 16, .padding = 1, .bias = bias}, {net.input()});

@@ -8,7 +8,7 @@
 
 namespace hearsay::model {
 
-/// The families, one source file a kind; models.cpp has the table of them.
+/// The model families, one source file each; models.cpp has the table of them.
 using Family = Network(const Arguments&, Shape input, std::size_t classes);
 
 Family make_logistic;                                              // logistic.cpp
@@ -19,7 +19,7 @@ Family make_resnet, make_resnet20, make_resnet54, make_resnet110;  // resnet.cpp
 Family make_resnet18;                                              // resnet18.cpp
 Family make_vgg11;                                                 // vgg11.cpp
 
-/// What stands between a convolution and the next; the values of every `norm` parameter in order.
+/// The normalization after each convolution, in the order of the values of every `norm` parameter.
 enum class Norm { kNone, kBatch, kGroup, kEvoNorm, kRangeEvoNorm };
 
 inline constexpr std::string_view kNorms = "none|batch|group|evonorm|range-evonorm";
@@ -28,15 +28,15 @@ inline constexpr std::string_view kNorms = "none|batch|group|evonorm|range-evono
 Norm norm_of(const Arguments& arguments);
 
 /// Whether the norm is an activation too. Such networks have no relu at all, not even after a
-/// residual addition (as the code of Aketi, Kodge, Roy has it).
+/// residual addition (as in the code of Aketi, Kodge, Roy).
 constexpr bool activates(Norm norm) {
   return norm == Norm::kEvoNorm || norm == Norm::kRangeEvoNorm;
 }
 
-/// Append the norm alone, as `name`; with Norm::kNone nothing.
+/// Append only the norm, as `name`; nothing with Norm::kNone.
 Value add_norm(Network& net, std::string name, Norm norm, Value x);
 
-/// Append the norm and, unless it activates by itself, a relu as `name`.relu.
+/// Append the norm, followed by a relu `name`.relu unless the norm is an activation too.
 Value add_norm_relu(Network& net, const std::string& name, Norm norm, Value x);
 
 /// Append a flatten if the value has more than one pixel.

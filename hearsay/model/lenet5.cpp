@@ -2,8 +2,8 @@
 
 namespace hearsay::model {
 
-/// LeCun, Bottou, Bengio, Haffner 1998, with relu, max pooling and softmax as it is used today. It
-/// was made for 32x32; images of 28x28 are padded to that in the first convolution.
+/// LeCun, Bottou, Bengio, Haffner 1998, with relu, max pooling and softmax as used today. It was
+/// designed for 32x32; images of 28x28 are padded to that in the first convolution.
 Network make_lenet5(const Arguments& arguments, Shape input, std::size_t classes) {
   require_pixels(arguments, input, 16);
   const bool pad = input.height == 28 && input.width == 28;

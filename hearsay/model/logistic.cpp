@@ -5,7 +5,7 @@ namespace hearsay::model {
 Network make_logistic(const Arguments&, Shape input, std::size_t classes) {
   Network net(input);
   const Value x = add_flatten(net, net.input());
-  // Convex, so any start will do; at zero the first loss is ln(classes).
+  // Convex, so any initialization works; at zero the initial loss is ln(classes).
   net.add("linear", Linear{.out = classes, .start = Start::kZero}, {x});
   return net;
 }

@@ -31,9 +31,9 @@ constexpr Parameter kResnet[] = {
     shortcut_parameter("A"),
     norm_parameter("batch"),
 };
-// The fallbacks of a preset are those under which its parameters are as many as its paper's table
-// says: 1.0789 MB for resnet20 and 6.935 MB for resnet110 (100 classes) are shortcut A with batch
-// norm, 37.953 MB for vgg11 is without a norm, 760,458 for resnet54 is shortcut B with EvoNorm.
+// The default values of a preset are those that give the parameter count of its paper's table:
+// 1.0789 MB for resnet20 and 6.935 MB for resnet110 (100 classes) are shortcut A with batch norm,
+// 37.953 MB for vgg11 is without a norm, 760,458 for resnet54 is shortcut B with EvoNorm.
 constexpr Parameter kResnetA[] = {shortcut_parameter("A"), norm_parameter("batch")};
 constexpr Parameter kResnetB[] = {shortcut_parameter("B"), norm_parameter("evonorm")};
 constexpr Parameter kResnet18[] = {norm_parameter("evonorm")};

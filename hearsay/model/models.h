@@ -8,7 +8,7 @@
 
 namespace hearsay::model {
 
-/// One row of the registry: what `--model` names.
+/// One row of the registry: a model that `--model` can name.
 struct ModelEntry {
   std::string_view name;
   std::string_view example;
@@ -19,8 +19,8 @@ struct ModelEntry {
 
 std::span<const ModelEntry> model_registry();
 
-/// make_model("resnet:depth=20,norm=evonorm", {3, 32, 32}, 10). Throws InvalidArgument, also where
-/// the images are too small for the model.
+/// make_model("resnet:depth=20,norm=evonorm", {3, 32, 32}, 10). Throws InvalidArgument, including
+/// when the images are too small for the model.
 Network make_model(std::string_view spec, Shape input, std::size_t classes);
 
 }  // namespace hearsay::model

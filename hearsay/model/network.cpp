@@ -18,7 +18,7 @@ namespace {
   throw DoesNotFit(fmt::format("{}: {}", operation.name, why));
 }
 
-/// The number of places of a window along one side.
+/// The number of positions of a window along one side.
 std::size_t places(const Operation& operation, std::size_t extent, std::size_t kernel,
                    std::size_t stride, std::size_t padding) {
   if (kernel == 0 || stride == 0) reject(operation, "kernel and stride must be at least 1");
@@ -67,7 +67,7 @@ Shape parse_shape(std::string_view text) {
   return {extent[0], extent[1], extent[2]};
 }
 
-/// Infers the output's shape and adds the parameters, by kind.
+/// Infers the output's shape and adds the parameters, for each kind of operation.
 struct Network::Adder {
   Network& net;
   Operation& op;
@@ -223,7 +223,7 @@ void Network::add_buffer(Operation& operation, const char* name, std::size_t siz
 void Network::initialize(std::uint64_t seed, std::span<float> parameters, ThreadPool* pool) const {
   assert(parameters.size() == layout_.dim());
   struct Piece {
-    std::size_t segment, begin, size;  ///< entries of a tensor
+    std::size_t segment, begin, size;  ///< a range of a tensor's entries
   };
   constexpr std::size_t kPiece = 1 << 14;
   std::vector<Piece> pieces;
@@ -236,7 +236,7 @@ void Network::initialize(std::uint64_t seed, std::span<float> parameters, Thread
   const auto fill = [&](std::size_t k) {
     const Piece& piece = pieces[k];
     const Rule& rule = rules_[piece.segment];
-    constexpr std::size_t kNormalWords = 4, kUniformWords = 2;  // of a draw
+    constexpr std::size_t kNormalWords = 4, kUniformWords = 2;  // per draw
     assert(rule.deviation == 0 || rule.bound == 0);
     Random random(seed, Purpose::kInit, 0, static_cast<std::uint32_t>(piece.segment));
     random.seek(piece.begin * (rule.deviation > 0 ? kNormalWords : kUniformWords));

@@ -15,21 +15,21 @@ class ThreadPool;
 
 namespace hearsay::model {
 
-/// An operation that cannot take the shape of its input. The text starts with the operation's name.
+/// An operation does not accept the shape of its input. The text starts with the operation's name.
 class DoesNotFit : public InvalidArgument {
  public:
   using InvalidArgument::InvalidArgument;
 };
 
-/// A network as data: a list of operations, each reading values made before it.
+/// A network as data: a list of operations, each reading the values of earlier ones.
 ///
 ///   Network net({3, 32, 32});
 ///   Value x = net.add("conv1", Conv2d{.out = 16, .padding = 1, .bias = false}, {net.input()});
 ///   x = net.add("bn1", BatchNorm{}, {x});
 ///
-/// The last operation's output are the logits, one a class; what is trained is the mean softmax
-/// cross-entropy of a batch. Parameters are named "<operation>.weight" and so on, shaped as
-/// PyTorch's, and lie in the order of the operations.
+/// The output of the last operation is the logits, one per class; the training loss is the mean
+/// softmax cross-entropy of a batch. Parameters are named "<operation>.weight" and so on, have
+/// PyTorch's shapes, and are stored in the order of the operations.
 class Network {
  public:
   explicit Network(Shape input);
@@ -45,11 +45,11 @@ class Network {
 
   /// The parameters, which are trained, sent and mixed.
   const Layout& layout() const { return layout_; }
-  /// What belongs to a model but is neither trained nor sent: running statistics of batch norm.
+  /// State of a model that is neither trained nor sent: running statistics of batch norm.
   const Layout& buffers() const { return buffers_; }
 
-  /// The model before the first round, a function of the seed: the same for all peers. `pool`:
-  /// with its threads, to the same bits.
+  /// The model before the first round, a function of the seed: the same for all peers. `pool`
+  /// parallelizes the work, with bitwise the same result.
   void initialize(std::uint64_t seed, std::span<float> parameters,
                   ThreadPool* pool = nullptr) const;
   /// Running means 0, running variances 1.
@@ -59,7 +59,7 @@ class Network {
   std::uint64_t multiplications() const;
 
  private:
-  /// How a parameter starts: normal with `deviation`, uniform in +-`bound`, or `value`.
+  /// How a parameter is initialized: normal with `deviation`, uniform in +-`bound`, or `value`.
   struct Rule {
     double deviation = 0, bound = 0, value = 0;
   };
@@ -71,8 +71,8 @@ class Network {
 
   std::vector<Operation> operations_;
   Layout layout_, buffers_;
-  std::vector<Rule> rules_;           ///< one a segment of layout_
-  std::vector<float> buffer_starts_;  ///< one a segment of buffers_
+  std::vector<Rule> rules_;           ///< one per segment of layout_
+  std::vector<float> buffer_starts_;  ///< one per segment of buffers_
 };
 
 }  // namespace hearsay::model

@@ -20,20 +20,20 @@ struct Shape {
 };
 
 std::string to_string(const Shape& shape);  ///< "3x32x32"
-Shape parse_shape(std::string_view text);   ///< the same back. Throws InvalidArgument.
+Shape parse_shape(std::string_view text);   ///< the inverse. Throws InvalidArgument.
 
-/// How the weights of a convolution or a linear layer start.
+/// How the weights of a convolution or a linear layer are initialized.
 enum class Start {
   kFanIn,   ///< PyTorch's default: weight and bias uniform in +-1 / sqrt(fan_in)
-  kFanOut,  ///< the papers' convolutions: weight normal, deviation sqrt(2 / (k^2 out)); bias 0
+  kFanOut,  ///< the papers' convolutions: weight normal, std sqrt(2 / (k^2 out)); bias 0
   kZero,
 };
 
 /// One value of a network: the output of the operation with that index.
 using Value = std::size_t;
 
-// The operations. x is the input, y the output; c a channel, all sums over one sample unless said
-// otherwise. Parameters stand in the order in which they lie in the model's array.
+// The operations. x is the input, y the output, c a channel; all sums are over one sample unless
+// said otherwise. Parameters are listed in the order in which they are stored in the model's array.
 
 struct Input {};  ///< the images
 
@@ -57,20 +57,21 @@ struct Linear {
 
 /// y = weight_c (x - m_c) / sqrt(v_c + epsilon) + bias_c, with m and v (biased) the mean and
 /// variance of channel c over batch and pixels; in evaluation the running ones. Buffers, local to a
-/// peer: running_mean, running_var (of the unbiased variance, that of a single value being 0), new
-/// = 0.9 old + 0.1 of the batch.
+/// peer: running_mean, running_var (of the unbiased variance, which is 0 for a single value), new =
+/// 0.9 old + 0.1 of the batch.
 struct BatchNorm {
   static constexpr double kEpsilon = 1e-5;
   static constexpr double kMomentum = 0.1;
 };
 
-/// As batch norm, but m and v over the pixels of a group of channels of one sample.
+/// Like batch norm, but m and v are over the pixels of a group of channels of one sample.
 struct GroupNorm {
   std::size_t groups = 2;
   static constexpr double kEpsilon = 1e-5;
 };
 
-/// As group norm with one group, but weight and bias have one entry a feature (channel and pixel).
+/// Like group norm with one group, but weight and bias have one entry per feature (channel and
+/// pixel).
 struct LayerNorm {
   static constexpr double kEpsilon = 1e-5;
 };
@@ -84,10 +85,10 @@ struct EvoNorm {
 };
 
 /// Range EvoNorm in full precision (Aketi, Kodge, Roy 2022): EvoNorm with 1 / (kappa R + epsilon)
-/// in the place of 1 / sqrt(Var + epsilon). The group's values, in the order channel, row, column,
-/// are cut into 16 runs of m; R = mean of the runs' maxima - mean of their minima, and kappa =
-/// 0.175 (1 + sqrt(pi ln 4)) / sqrt(2 ln m). Needs a group of at least 32 values, a multiple of 16.
-/// The gradient of a maximum (minimum) goes to its first place.
+/// instead of 1 / sqrt(Var + epsilon). The group's values, in the order channel, row, column, are
+/// split into 16 runs of m; R = mean of the runs' maxima - mean of their minima, and kappa = 0.175
+/// (1 + sqrt(pi ln 4)) / sqrt(2 ln m). Needs a group of at least 32 values, a multiple of 16. The
+/// gradient of a maximum (minimum) goes to its first occurrence.
 struct RangeEvoNorm {
   std::size_t groups = 8;
   static constexpr std::size_t kRuns = 16;
@@ -106,7 +107,7 @@ struct Shortcut {
   std::size_t out = 0;
 };
 
-/// Windows that leave the image count only what lies within (max) or zeros (average).
+/// Windows that extend beyond the image ignore what is outside (max) or take it as zero (average).
 struct MaxPool {
   std::size_t kernel = 2;
   std::size_t stride = 2;
@@ -122,7 +123,7 @@ struct GlobalAveragePool {};  ///< the mean over the pixels of each channel
 /// In training each entry is zero with probability `rate`, else x / (1 - rate). As operation o of a
 /// network, entry j (channel, row, column) of sample b is dropped if and only if
 ///   to_unit_float(random.word(o 2^40 + b size + j)) < rate,
-/// with size the entries of a sample; so o < 1024.
+/// with size the number of entries of a sample; so o < 1024.
 struct Dropout {
   double rate = 0.5;
 };

@@ -8,8 +8,9 @@ Value add_basic_block(Network& net, const std::string& name, const ResidualStyle
   const std::string shortcut = name + "." + style.shortcut;
   Value around = x;
   Value y = net.add(name + ".conv1", style.convolution(out, 3, stride), {x});
-  // Before bn2, so that engines can add in its pass; after conv1, whose gradient with respect to x
-  // then is the last to be added, by a pass that can do more with the sum.
+  // Before bn2, so that engines can fuse the addition into its pass; after conv1, so that conv1's
+  // gradient with respect to x is the last one to be added, by a pass that can do more with the
+  // sum.
   if (changes && !style.projects) around = net.add(shortcut, Shortcut{.out = out}, {x});
   y = add_norm_relu(net, name + ".bn1", style.norm, y);
   y = net.add(name + ".conv2", style.convolution(out, 3, 1), {y});

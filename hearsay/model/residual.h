@@ -7,13 +7,13 @@
 
 namespace hearsay::model {
 
-/// How the residual networks of resnet.cpp and resnet18.cpp differ below the block.
+/// How the residual networks of resnet.cpp and resnet18.cpp differ within a block.
 struct ResidualStyle {
   Norm norm = Norm::kBatch;
-  bool projects = true;  ///< shortcut B: 1x1 convolution and norm. Not: A, subsample and pad zeros
-  std::string shortcut = "shortcut";  ///< what the projection is called in tensor names
+  bool projects = true;  ///< shortcut B: 1x1 convolution and norm; false: A, subsample, pad zeros
+  std::string shortcut = "shortcut";  ///< name of the projection in tensor names
 
-  /// k x k, padded so that only the stride shrinks the image. Without a norm it has a bias.
+  /// k x k, padded so that only the stride shrinks the image. Has a bias if there is no norm.
   Conv2d convolution(std::size_t out, std::size_t kernel, std::size_t stride) const {
     return {.out = out,
             .kernel = kernel,
@@ -25,7 +25,8 @@ struct ResidualStyle {
 };
 
 /// The basic block of He et al. 2016:  y = relu(N(conv(relu(N(conv(x))))) + shortcut(x)), N the
-/// norm. Where N activates (activates(norm)), both relus go, and a projection is activated too.
+/// norm. If N is an activation too (activates(norm)), both relus are omitted, and a projection is
+/// activated as well.
 Value add_basic_block(Network& net, const std::string& name, const ResidualStyle& style,
                       std::size_t out, std::size_t stride, Value x);
 

@@ -5,7 +5,7 @@
 namespace hearsay::model {
 
 /// Configuration A of Simonyan, Zisserman 2015, with the papers' small classifier. Tensors are
-/// numbered as in torchvision: features.I, classifier.I, I the place in the sequence.
+/// numbered as in torchvision: features.I, classifier.I, with I the position in the sequence.
 Network make_vgg11(const Arguments& arguments, Shape input, std::size_t classes) {
   require_pixels(arguments, input, 32);
   const Norm norm = norm_of(arguments);

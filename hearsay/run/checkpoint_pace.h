@@ -4,9 +4,9 @@
 
 namespace hearsay::run {
 
-/// When to save next where nobody said how often: not before ten times as long has passed as the
-/// last save took, and one second at first. So checkpoints take at most a tenth of a run, and what
-/// a crash can lose is small beside what was trained.
+/// When to save next if no interval was given: not before ten times the duration of the last save
+/// has passed, and one second at first. So checkpoints take at most a tenth of a run, and a crash
+/// loses little compared to what was trained.
 class CheckpointPace {
  public:
   using Clock = std::chrono::steady_clock;

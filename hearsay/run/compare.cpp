@@ -11,7 +11,7 @@ namespace hearsay::run {
 
 namespace {
 
-/// "sgd:..." as "nesterov:beta=...,...", all else the same.
+/// Turns "sgd:..." into "nesterov:beta=...,...", otherwise unchanged.
 std::string with_momentum(std::string_view optimizer, const std::string& beta) {
   const std::string_view rest = optimizer.substr(spec_name(optimizer).size());
   return fmt::format("nesterov:{}{}beta={}", rest.empty() ? "" : rest.substr(1),
@@ -47,7 +47,7 @@ train::Config config_of_run(const std::filesystem::path& out) {
   return config;
 }
 
-/// What is to be done for a control.
+/// The action for a baseline.
 enum class Step : std::uint8_t { kNothing, kBegin, kGoOn };
 
 Step next_step(const std::filesystem::path& directory, const train::Config& config) {
@@ -60,7 +60,7 @@ Step next_step(const std::filesystem::path& directory, const train::Config& conf
   return begun ? Step::kGoOn : Step::kBegin;
 }
 
-/// As process 0 finds it: others may look when it has begun already.
+/// As decided by rank 0: when other ranks look, it may have begun already.
 Step agree_on_step(const std::filesystem::path& directory, const train::Config& config,
                    gossip::ProcessGroup& group) {
   const Bytes step = group.ask_process_0(
@@ -94,7 +94,7 @@ ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t thr
                                                   : run(control.config, directory, observer, group);
       result.finished = outcome.finished;
     } catch (const std::exception& error) {
-      if (!group.alone() && !group.has_failed_together()) throw;  // others wait for this one
+      if (!group.alone() && !group.has_failed_together()) throw;  // other ranks wait for this one
       result.warnings.push_back(fmt::format("[compare {}] {}", control.name, error.what()));
     }
     if (!result.finished) break;

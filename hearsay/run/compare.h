@@ -9,31 +9,31 @@
 
 namespace hearsay::run {
 
-/// What talking is worth, and what compression costs: the run of `config` (resolved) once more with
-/// other talk, all else the same.
+/// The baselines that show the benefit of communication and the cost of compression: the run of
+/// `config` (resolved) with another algorithm, all else the same.
 ///
-///   silence   algorithm `silent`: no peer ever hears of another
-///   full      algorithm `sgp`: every float over every edge
+///   silence   no-communication baseline, algorithm `silent`
+///   full      uncompressed baseline, algorithm `sgp`: every float over every edge
 ///
-/// Where the method has a momentum of its own, its controls take theirs from the optimizer:
-/// nesterov with the same beta.
+/// If the method has its own momentum, its baselines use that of the optimizer: nesterov with the
+/// same beta.
 struct Control {
   std::string_view name;
   train::Config config;
 };
 std::vector<Control> controls(const train::Config& config);
 
-/// Whether the run in `out` is to be compared: `compare = yes` in its config.toml.
+/// Whether to train the baselines of the run in `out`: `compare = yes` in its config.toml.
 bool wants_controls(const std::filesystem::path& out);
 
 struct ControlsOutcome {
   bool finished = true;               ///< false: the observer asked to stop
-  std::vector<std::string> warnings;  ///< "[compare NAME] ...": controls that failed, and why
+  std::vector<std::string> warnings;  ///< "[compare NAME] ...": baselines that failed, and why
 };
 
-/// Train the controls of the run in `out` into OUT/compare/NAME. Those that are finished stay as
-/// they are, those begun go on. `threads` > 0 overrides the setting. What stops a control takes
-/// nothing from the run, nor from the other control; controls of other settings are left alone.
+/// Train the baselines of the run in `out` into OUT/compare/NAME. Finished ones are kept,
+/// interrupted ones are resumed. `threads` > 0 overrides the setting. The failure of a baseline
+/// affects neither the run nor the other baseline; baselines of other settings are left alone.
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer);
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,

@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 
 Evaluation evaluate_file(const fs::path& file, const train::Config& config) {
   gossip::Machine machine(config.text("device"), config.count("threads"));
-  // On a dataset one peer that holds everything; what a closed-form problem is depends on the
-  // number of peers.
+  // On a dataset, one peer that holds everything; a closed-form problem depends on the number of
+  // peers.
   const bool dataset = config.text("model") != "none";
   const auto objective =
       engine::make_objective(config.text("data"), {.peers = dataset ? 1 : config.count("peers"),

@@ -12,7 +12,7 @@ namespace hearsay::run {
 
 namespace {
 
-/// A run of the fleet. What it throws ends it alone.
+/// A run of the fleet. An exception ends only this run.
 struct Member {
   std::unique_ptr<Runner> runner;
   std::string error;
@@ -33,7 +33,7 @@ struct Member {
   }
 };
 
-/// One round of each, in lockstep. Those that fail on the way keep their error.
+/// One round of each, in lockstep. Those that fail record their error.
 void run_round(std::span<Member* const> members, gossip::Machine& machine) {
   bool any_measured = false;
   std::vector<engine::GradientRequest> requests;
@@ -48,7 +48,7 @@ void run_round(std::span<Member* const> members, gossip::Machine& machine) {
   try {
     if (!requests.empty()) requests.front().objective->gradients_together(requests);
     machine.kernels().submit();
-  } catch (const std::exception& failure) {  // whose gradients are missing cannot be told
+  } catch (const std::exception& failure) {  // it is unknown whose gradients are missing
     for (Member* member : members) member->error = failure.what();
   }
 

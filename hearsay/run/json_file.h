@@ -7,8 +7,8 @@
 
 namespace hearsay::run {
 
-/// The JSON object in a file that may hold anything. What lies deeper than a few levels is left
-/// out, so that no file can be too deep.
+/// The JSON object in a file with arbitrary content. Values nested deeper than a few levels are
+/// dropped, so that no file can exhaust the stack.
 ///
 /// Throws CorruptData: "[WHO] runs/a/summary.json, line 3: it is no JSON object", also for files of
 /// more than 64 MB; RunFailed if it cannot be read.

@@ -10,10 +10,10 @@
 
 namespace hearsay::run {
 
-/// metrics.jsonl: lines are appended; a resumed run cuts off what its checkpoint has not seen.
+/// metrics.jsonl: lines are appended; a resumed run truncates lines written after its checkpoint.
 class MetricsFile {
  public:
-  /// Of an objective with these metrics.
+  /// For an objective with these metrics.
   MetricsFile(std::filesystem::path path, std::span<const engine::Metric> metrics)
       : path_(std::move(path)), metrics_(metrics.begin(), metrics.end()) {}
 
@@ -24,8 +24,8 @@ class MetricsFile {
   void append(const std::string& line);
   void sync() const;
 
-  /// The first and the last evaluation of what was kept; nothing if there is none. Throws
-  /// CorruptData if the last is damaged.
+  /// The first and the last evaluation in the file; empty if there is none. Throws CorruptData if
+  /// the last is damaged.
   std::optional<train::Metrics> first() const;
   std::optional<train::Metrics> last() const;
 

@@ -28,14 +28,14 @@ Outcome go_on(Runner& runner) {
   return runner.outcome();
 }
 
-/// All settings but `threads`, which is each process's own. Not only those of the hash: processes
-/// meet when it is time for a checkpoint.
+/// All settings but `threads`, which may differ between processes. Not only those of the hash:
+/// processes synchronize for checkpoints, so they must agree on the interval.
 std::string common_settings(train::Config config) {
   config.set("threads", "0");
   return config.to_toml();
 }
 
-/// A runner in every process, or an exception in every process.
+/// Makes a runner in every process, or throws in every process.
 std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path& out,
                                     Observer& observer, gossip::ProcessGroup& group) {
   group.agree_on("version of hearsay", version());
@@ -63,7 +63,7 @@ void check_free(const fs::path& out) {
   if (fs::exists(out / "config.toml", error)) throw directory_taken(out);
   for (const char* name : {"metrics.jsonl", "summary.json", "checkpoint", "models", "compare"}) {
     if (!fs::exists(out / name, error)) continue;
-    if (fs::exists(out / "config.toml", error)) throw directory_taken(out);  // it began just now
+    if (fs::exists(out / "config.toml", error)) throw directory_taken(out);  // it has just begun
     throw InvalidArgument(fmt::format(
         "[train] {} holds {} of another run, without its config.toml; use another --out",
         out.string(), name));

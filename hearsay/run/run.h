@@ -12,7 +12,7 @@
 
 namespace hearsay::run {
 
-/// What a run tells while it goes on. All calls come from the thread that called `run`.
+/// Callbacks of a run. All calls come from the thread that called `run`.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -20,53 +20,52 @@ class Observer {
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
   virtual void progressed(const train::Trainer&) {}
   virtual void evaluated(const train::Trainer&, const train::Metrics&) {}
-  /// Asked before every round: whether to checkpoint and stop here. Of several processes each is
-  /// asked, and all stop when they next evaluate or checkpoint.
+  /// Polled before every round: whether to checkpoint and stop here. With several processes each is
+  /// polled, and all stop at the next evaluation or checkpoint.
   virtual bool stop_requested() { return false; }
 };
 
-/// How a run ended. What goes to summary.json, and what the CLI prints.
+/// How a run ended: the contents of summary.json and of the CLI's output.
 struct Outcome {
-  train::Metrics last;      ///< the last evaluation; of a stopped run not always of its last round
-  std::uint64_t round = 0;  ///< rounds done
+  train::Metrics last;      ///< the last evaluation; for a stopped run not always of its last round
+  std::uint64_t round = 0;  ///< completed rounds
   std::string summary_json;
-  bool finished = true;  ///< false: the observer asked to stop, and `resume` goes on from here
-  std::string warning;   ///< empty, or a sentence: the run is finite but worse than its start
+  bool finished = true;  ///< false: the observer requested a stop, and `resume` continues from here
+  std::string warning;   ///< empty, or a sentence: the run is finite but worse than initially
 };
 
 AlreadyExists directory_taken(const std::filesystem::path& out);
 
-/// Throws InvalidArgument if `out` holds a run (AlreadyExists) or remains of one.
+/// Throws InvalidArgument if `out` contains a run (AlreadyExists) or remains of one.
 void check_free(const std::filesystem::path& out);
 
-/// Train as `config` says (resolved), into the directory `out`, which gets
+/// Train as configured (`config` must be resolved) into the directory `out`, which gets
 ///
 ///   config.toml     the resolved settings
-///   metrics.jsonl   a line an evaluation
+///   metrics.jsonl   one line per evaluation
 ///   summary.json    at the end
 ///   checkpoint/     see CheckpointStore
 ///   models/         average.safetensors and peer-K.safetensors at the end, with the running
-///                   statistics of batch norm: a peer's own, for the average re-estimated
+///                   statistics of batch norm: each peer's own, re-estimated for the averaged model
 ///
-/// A run that was asked to stop has a checkpoint of its last round, and neither summary nor models.
-/// It does not evaluate once more: that may take long.
+/// A stopped run has a checkpoint of its last round, but neither summary nor models. It is not
+/// evaluated once more, as that may take long.
 ///
-/// Throws InvalidArgument if `out` already holds a run (AlreadyExists) or remains of one: nothing
-/// is ever overwritten, also if several processes begin at once.
+/// Throws InvalidArgument if `out` already contains a run (AlreadyExists) or remains of one:
+/// nothing is ever overwritten, even if several processes begin at once.
 ///
 /// With a process group, this process holds some of the peers: all processes call this with the
-/// same settings and the same `out`, which all see. Process 0 writes and tells, and has the
-/// outcome; of the others' only `finished` and `round` are meant. Without one all peers are in this
-/// process.
+/// same settings and the same `out`, on a shared file system. Rank 0 writes the files, reports
+/// evaluations and has the outcome; on other ranks only `finished` and `round` are valid. Without a
+/// group all peers are in this process.
 Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer);
 Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
             gossip::ProcessGroup& group);
 
-/// Go on with the run in `out` from its newest good checkpoint, or from the start if it has none.
-/// The outcome is bit for bit that of an unbroken run. Throws CorruptData if files that it trains
+/// Continue the run in `out` from its newest good checkpoint, or from the start if it has none. The
+/// outcome is bit for bit that of an uninterrupted run. Throws CorruptData if files that it trains
 /// on (data, graph) have changed since, and InvalidArgument while another process trains in `out`.
-/// `threads` > 0 overrides the setting.
-/// The number of processes may be another one than before.
+/// `threads` > 0 overrides the setting. The number of processes may differ from before.
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer,
                gossip::ProcessGroup& group);

@@ -27,10 +27,10 @@ RunLock::~RunLock() {
 }
 
 void RunLock::take(const std::filesystem::path& config) {
-  descriptor_ = ::open(config.c_str(), O_RDWR | O_CLOEXEC);  // NFS locks only what can be written
+  descriptor_ = ::open(config.c_str(), O_RDWR | O_CLOEXEC);  // NFS locks need write access
   if (descriptor_ < 0) descriptor_ = ::open(config.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) return;
-  // Who asks is_being_trained holds the lock for an instant.
+  // A caller of is_being_trained holds the lock for an instant.
   constexpr int kTries = 5;
   for (int left = kTries; is_refused(descriptor_, LOCK_EX); --left) {
     if (left == 0) {

@@ -4,9 +4,9 @@
 
 namespace hearsay::run {
 
-/// Keeps others from going on with a run while this process trains it: an advisory lock of its
-/// config.toml (flock), which ends with the process, however that ends. On file systems that have
-/// no such locks nobody is kept from anything.
+/// Prevents others from resuming a run while this process trains it: an advisory lock on its
+/// config.toml (flock), which is released when the process ends, however that happens. Without
+/// effect on file systems that do not support such locks.
 class RunLock {
  public:
   RunLock() = default;
@@ -14,15 +14,15 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// `config`: the file, also before it has its name: who sees it then sees it locked. Throws
-  /// InvalidArgument if another process trains there.
+  /// `config`: the file, possibly before its final rename, so that it is never visible unlocked.
+  /// Throws InvalidArgument if another process trains there.
   void take(const std::filesystem::path& config);
 
  private:
   int descriptor_ = -1;
 };
 
-/// Whether some process trains in `run` just now.
+/// Whether some process is training in `run` now.
 bool is_being_trained(const std::filesystem::path& run);
 
 }  // namespace hearsay::run

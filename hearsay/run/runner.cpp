@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A sentence if the last evaluation is ten times worse than the first one.
+/// A warning if the last evaluation is ten times worse than the first one, else empty.
 std::string divergence_warning(const std::optional<train::Metrics>& first,
                                const train::Metrics& last) {
   if (!first) return "";
@@ -40,14 +40,14 @@ std::string divergence_warning(const std::optional<train::Metrics>& first,
   return "";
 }
 
-/// What a checkpoint belongs to besides the settings: the samples, and the edges of a graph that
-/// stands in a file.
+/// Identifies the inputs of a checkpoint besides the settings: the samples, and the edges of a
+/// graph that is read from a file.
 std::string files_hash(const train::Config& config, const train::Trainer& trainer) {
   const bool in_file = config.text("graph").find("file:") != std::string::npos;
   return (in_file ? trainer.graph_sha256() : "") + trainer.objective().data_sha256();
 }
 
-/// A checkpoint holds all that came of the file to start from, which may be gone by then.
+/// A checkpoint contains everything derived from the `init` file, which may no longer exist.
 train::Config without_init(train::Config config) {
   config.set("init", "none");
   return config;
@@ -122,7 +122,7 @@ void Runner::restore() {
 
 void Runner::start() {
   observer_.started(*trainer_, config_);
-  // A run that was stopped in a round to evaluate after has not done so.
+  // A run stopped in a round that is evaluated has not been evaluated there yet.
   const std::uint64_t round = trainer_->round();
   if (is_evaluated(round) && !group().any(last_ && last_->round == round)) evaluate();
 }
@@ -148,7 +148,7 @@ void Runner::after_round(double seconds) {
   observer_.progressed(*trainer_);
 }
 
-/// Processes meet where they evaluate or save anyway, and only there can they stop.
+/// Processes synchronize only to evaluate or save, so only there can they stop.
 bool Runner::asked_to_stop() const {
   const bool asked = observer_.stop_requested();
   if (group().alone()) return asked;
@@ -165,8 +165,8 @@ bool Runner::is_saved(std::uint64_t round) const {
   return round % checkpoint_every_ == 0 || round == trainer_->total_rounds();
 }
 
-/// Whether to save after a round in which that may happen. Processes do as process 0 finds. Models
-/// of a few MB are always saved: on a busy disk that may take long, and is no more certain later.
+/// Whether to save after a round that allows it, as decided by rank 0. Models of a few MB are
+/// always saved: on a busy disk that may take long, but postponing it would not help.
 bool Runner::is_due(std::uint64_t round) const {
   constexpr std::size_t kFew = 4 << 20;  // floats
   if (config_.count("checkpoint") > 0 || round == trainer_->total_rounds()) return true;
@@ -185,16 +185,16 @@ void Runner::evaluate() {
 
 void Runner::save() {
   const auto begin = CheckpointPace::Clock::now();
-  trainer_->check_finite();  // so that the newest checkpoint is always one to go on from
+  trainer_->check_finite();  // so that the newest checkpoint is always usable
   if (group().leads()) {
-    metrics_.sync();  // a checkpoint must not outlive the lines that it counts
+    metrics_.sync();  // a checkpoint must not be durable before the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
   checkpoints_.save(trainer_->round(), state_, trainer_->kernels_for_state());
   pace_.saved(begin, CheckpointPace::Clock::now());
 }
 
-/// What the last evaluation found, beside rounds, traffic and time until now.
+/// The results of the last evaluation, with rounds, traffic and time up to now.
 std::string Runner::summary(const std::string& models_sha256) const {
   train::Metrics now = last();
   now.round = trainer_->round();
@@ -222,7 +222,7 @@ void Runner::save_average() const {
   save_model("average", average, trainer_->objective().estimate_buffers(average));
 }
 
-/// Exports all peers' models, some at a time: one thread hashes while others write. Returns their
+/// Exports all peers' models, a few at a time: one thread hashes while others write. Returns their
 /// SHA-256, as Trainer::models_sha256 does.
 std::string Runner::save_peers() const {
   Sha256 sha;

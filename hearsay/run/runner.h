@@ -13,37 +13,39 @@
 
 namespace hearsay::run {
 
-/// A run and its directory, round by round: what `run` and `resume` do, and fleets do side by side.
-/// Of several processes the first writes the directory, but for the parts of checkpoints; all of
-/// them call the same members in the same order.
+/// A run and its directory, round by round: used by `run` and `resume`, and by fleets for several
+/// runs. Of several processes rank 0 writes the directory, except for the parts of checkpoints; all
+/// of them call the same members in the same order.
 ///
-///   Runner runner(config, out, observer);    every check comes before the first file
+///   Runner runner(config, out, observer);    all checks are made before the first file is written
 ///   runner.claim();                          or restore()
 ///   runner.start();
 ///   while (runner.goes_on()) {
-///     ... one round of runner.simulation(), measured if runner.measures_next() ...
+///     ... one round of runner.trainer(), measured if runner.measures_next() ...
 ///     runner.after_round(seconds);
 ///   }
 ///   runner.outcome()
 class Runner {
  public:
-  /// Does not wait for other processes: one that throws is alone (ProcessGroup::agree).
+  /// Does not wait for other processes: an exception is thrown in this one only
+  /// (ProcessGroup::agree).
   Runner(const train::Config& config, std::filesystem::path out, Observer& observer,
          std::shared_ptr<gossip::Machine> machine);
 
-  /// Make the directory and its config.toml. Throws as `run` does if there is a run already.
+  /// Create the directory and its config.toml. Throws as `run` does if there is a run already.
   void claim();
-  /// Go on from the newest good checkpoint, if there is one. Throws InvalidArgument while another
-  /// process trains in the directory.
+  /// Continue from the newest good checkpoint, if there is one. Throws InvalidArgument while
+  /// another process trains in the directory.
   void restore();
   void start();
 
-  /// Whether there is a round to run. If not, the run is over: finished, or stopped as its observer
-  /// asked.
+  /// Whether there is a round to run. If not, the run is over: finished, or stopped at the request
+  /// of its observer.
   bool goes_on();
   bool measures_next() const { return is_evaluated(trainer_->round() + 1); }
   train::Trainer& trainer() { return *trainer_; }
-  /// The round was run, in that time: evaluate, checkpoint and tell, where it is time to.
+  /// To be called after each round, with its duration: evaluates, saves a checkpoint and calls the
+  /// observer when due.
   void after_round(double seconds);
 
   const Outcome& outcome() const { return *outcome_; }
@@ -68,7 +70,7 @@ class Runner {
   const train::Config config_;
   const std::filesystem::path out_;
   Observer& observer_;
-  RunLock lock_;  ///< of process 0
+  RunLock lock_;  ///< held by rank 0
   std::unique_ptr<train::Trainer> trainer_;
   checkpoint::CheckpointStore checkpoints_;
   CheckpointPace pace_;
@@ -76,8 +78,8 @@ class Runner {
   backend::StateList state_;
   std::uint64_t metrics_bytes_ = 0;
   double seconds_ = 0;
-  std::optional<train::Metrics> last_;  ///< the last line of metrics.jsonl; process 0 has all of
-                                        ///< it, the others after a restart nothing
+  std::optional<train::Metrics> last_;  ///< the last line of metrics.jsonl: complete on rank 0,
+                                        ///< on other ranks empty after a restart
   std::uint64_t evaluate_every_ = 1, checkpoint_every_ = 1;
   std::optional<Outcome> outcome_;
 };

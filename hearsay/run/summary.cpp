@@ -19,7 +19,7 @@ namespace hearsay::run {
 
 namespace {
 
-/// Of products in networks: what the device's spec says, where it has a choice.
+/// The precision of products in networks, from the device's spec if it has a choice.
 std::string precision_of(std::string_view device) {
   const auto& entry = find_entry(backend::device_registry(), device, "device");
   const bool chosen = std::ranges::any_of(
@@ -127,7 +127,7 @@ std::string summarize(const train::Trainer& trainer, const train::Config& config
   if (const auto counts = trainer.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
   }
-  // From files, in any encoding.
+  // Read from files, so in any encoding.
   for (const std::string& name : trainer.objective().class_names()) {
     s["class_names"].push_back(escape_non_utf8(name));
   }

@@ -21,7 +21,7 @@ using Settings = SweepFile::Settings;
 
 constexpr std::size_t kMostRuns = 10'000;
 
-/// Where `figures` says nothing: what the runs have of these.
+/// The default for `figures`: those of the following that the runs have.
 std::vector<Figure> usual_figures() {
   std::vector<Figure> usual;
   for (const engine::Metric& metric : engine::known_metrics()) {
@@ -35,7 +35,7 @@ std::vector<Figure> usual_figures() {
   return usual;
 }
 
-/// A text of another part without the place that it names: "[config] x" is "x".
+/// Removes the location from another part's message: "[config] x" becomes "x".
 std::string_view without_place(std::string_view text) {
   return text.starts_with("[config] ") ? text.substr(9) : text;
 }
@@ -104,7 +104,7 @@ class Maker {
                                       fmt::join(labels, ", ")));
   }
 
-  /// What names a row, a value of an axis or a figure names one that is there.
+  /// Checks that every reference to a row, a value of an axis or a figure names an existing one.
   void check_references() {
     const auto named = [&](const std::string& name) {
       return std::ranges::find(file_.figures, name, &Figure::name) != file_.figures.end();
@@ -135,7 +135,7 @@ class Maker {
     for (const std::string& label : options_.rows) require_label("row", label, "sweep");
   }
 
-  /// Rows first, then axes as in the file; every one of them is needed.
+  /// Sorts a place: row first, then axes as in the file; all of them are required.
   Place in_order(const Place& place, const std::string& where) const {
     Place ordered;
     const auto take = [&](const std::string& name) {
@@ -150,7 +150,7 @@ class Maker {
     return ordered;
   }
 
-  /// Whether data of that name alone lacks the path of its files.
+  /// Whether this is the name of a dataset that needs the path of its files.
   static bool needs_path(std::string_view data) {
     const auto entries = data::dataset_registry();
     const auto entry = std::ranges::find(entries, data, &data::DatasetEntry::name);
@@ -173,7 +173,7 @@ class Maker {
     return found == file_.quick->selections.end() ? nullptr : &*found;
   }
 
-  /// Which points of every axis take part.
+  /// Selects the points of every axis that take part.
   void select() {
     for (const SweepFile::Axis& axis : file_.axes) {
       std::vector<std::size_t>& chosen = chosen_.emplace_back();
@@ -195,7 +195,7 @@ class Maker {
     return options_.rows.empty() || std::ranges::count(options_.rows, row.label) > 0;
   }
 
-  /// Those of the file, or of its quick profile, then what the command line adds.
+  /// The seeds of the file, or of its quick profile, then those added on the command line.
   void find_seeds() {
     seeds_ = options_.quick && !file_.quick->seeds.empty() ? file_.quick->seeds : file_.seeds;
     std::vector<std::uint64_t> given;
@@ -208,7 +208,7 @@ class Maker {
     }
   }
 
-  /// The row at every combination of points, the last axis fastest.
+  /// Adds the row at every combination of points, the last axis fastest.
   void add_rows(const SweepFile::Row& row, std::vector<SweepRow>& rows) {
     std::vector<std::size_t> digit(file_.axes.size(), 0);
     for (;;) {
@@ -283,7 +283,7 @@ class Maker {
     made.configs = configs_of(settings, row.line, made.label);
   }
 
-  /// Later settings outrank earlier ones, also where epochs and rounds are alternatives.
+  /// Later settings override earlier ones, also where epochs and rounds are alternatives.
   void apply(const Settings& layer, std::map<std::string, SweepFile::Setting>& settings) const {
     for (const SweepFile::Setting& setting : layer) {
       if (setting.key == "epochs") settings.erase("rounds");
@@ -330,7 +330,7 @@ class Maker {
   SweepFile file_;
   const std::string name_;
   const SweepOptions& options_;
-  std::string here_;  ///< the folder of the file, for graphs that stand in files
+  std::string here_;  ///< the folder of the file, for graphs that are read from files
   std::vector<std::vector<std::size_t>> chosen_;  ///< points of each axis
   std::vector<std::uint64_t> seeds_;
   std::size_t runs_ = 0;

@@ -12,7 +12,7 @@
 
 namespace hearsay::sweep {
 
-/// A column of a sweep's table: one number a run, from its evaluations (metrics.jsonl).
+/// A column of a sweep's table: one number per run, from its evaluations (metrics.jsonl).
 struct Figure {
   enum class At {
     kEnd,      ///< the last evaluation
@@ -20,23 +20,23 @@ struct Figure {
     kRound,    ///< that of a given round
   };
   std::string name;
-  std::string key;  ///< of metrics.jsonl, or a ratio (sweep_figures.h)
+  std::string key;  ///< a key of metrics.jsonl, or a ratio (sweep_figures.h)
   std::string unit{};
   At at = At::kEnd;
-  int digits = 2;            ///< after the point
+  int digits = 2;            ///< decimals
   std::uint64_t round = 0;   ///< for At::kRound
-  double scale = 1;          ///< what a number is multiplied by before it is shown
-  std::uint64_t window = 0;  ///< > 0: the mean over the evaluations of that many rounds, until `at`
-  bool squared = false;      ///< of each evaluation, before the mean
-  std::string against{};     ///< label of a row, which is shown as it is, others over it; or empty
+  double scale = 1;          ///< factor applied to a number before it is shown
+  std::uint64_t window = 0;  ///< > 0: the mean over the evaluations of that many rounds, up to `at`
+  bool squared = false;      ///< squares each evaluation before the mean
+  std::string against{};     ///< label of a reference row that other rows are divided by; or empty
   double above = 0;          ///< > 0, with `against` and `window`: the end of the last window in
                              ///< which the ratio is larger, the transient stage; 0 if in none
 };
 
-/// Which row of a sweep, by its labels: ("row", "1 %"), ("skew", "0.8").
+/// Identifies a row of a sweep by its labels: ("row", "1 %"), ("skew", "0.8").
 using Place = std::vector<std::pair<std::string, std::string>>;
 
-/// The difference of two figures, where that is what a paper prints: "SP loses 7 points".
+/// The difference of two figures, if that is what a paper prints: "SP loses 7 points".
 struct Difference {
   struct End {
     Place place;
@@ -53,8 +53,8 @@ struct Difference {
 struct SweepRow {
   std::string label;  ///< "1 %, skew 0.8"
   Place place;
-  std::vector<train::Config> configs;  ///< one a seed, resolved; none if `missing` says why
-  std::vector<std::pair<std::string, double>> printed;  ///< what a paper has, by figure
+  std::vector<train::Config> configs;  ///< one per seed, resolved; empty if the row is `missing`
+  std::vector<std::pair<std::string, double>> printed;  ///< the paper's numbers, by figure
   std::string missing;                                  ///< why the row cannot be run
   bool wanted = true;                                   ///< to be trained now
 };
@@ -62,7 +62,7 @@ struct SweepRow {
 /// Runs that belong to one table (docs/sweeps.md has the file).
 struct Sweep {
   std::string title, source, note;
-  std::string banner;  ///< of the quick profile: what it is not; else empty
+  std::string banner;  ///< for the quick profile: a note on what it does not show; else empty
   bool quick = false;
   std::vector<Figure> figures;
   std::vector<SweepRow> rows;
@@ -73,18 +73,18 @@ struct Sweep {
 struct SweepOptions {
   bool quick = false;                             ///< the file's small version
   std::map<std::string, std::string> where{};     ///< dataset -> path, for data given by its name
-  std::map<std::string, std::string> settings{};  ///< outrank those of the file
-  std::vector<std::uint64_t> seeds{};  ///< to train now, also beside the file's; empty: all
-  std::vector<std::string> rows{};     ///< labels of `rows` to train now; empty: all
+  std::map<std::string, std::string> settings{};  ///< override those of the file
+  std::vector<std::uint64_t> seeds{};             ///< to train now, in the file or not; empty: all
+  std::vector<std::string> rows{};                ///< labels of `rows` to train now; empty: all
 };
 
 /// The rows of a sweep: axes crossed with `rows`, in the order of the file. Reads no data. Rows and
-/// seeds that are not to be trained now are there all the same, for what was trained of them
-/// before; such a row that the settings do not fit is `missing`.
+/// seeds that are not to be trained now are included all the same, for their earlier runs; if the
+/// settings do not fit such a row, it is `missing`.
 ///
-/// Throws InvalidArgument for anything that is wrong with the file, "[FILE, line N] ...", before
-/// any run begins: unknown keys, lists that do not match, labels that are not there, settings that
-/// do not fit together (with the row's label).
+/// Throws InvalidArgument for any error in the file, "[FILE, line N] ...", before any run begins:
+/// unknown keys, lists that do not match, unknown labels, settings that do not fit together (with
+/// the row's label).
 Sweep read_sweep(std::string_view text, const std::string& file, const SweepOptions& options = {});
 
 }  // namespace hearsay::sweep

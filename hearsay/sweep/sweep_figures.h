@@ -7,20 +7,20 @@
 
 namespace hearsay::sweep {
 
-/// A figure made of two of a line of metrics.jsonl, what crossed the edges until then:
+/// A figure computed from two numbers of a line of metrics.jsonl, on the traffic up to that line:
 ///
-///   bytes_per_edge_round        bytes_total / edge_rounds: a message as it goes over the wire
-///   paper_bytes_per_edge_round  the same as the papers count bytes
+///   bytes_per_edge_round        bytes_total / edge_rounds: mean size of a message on the wire
+///   paper_bytes_per_edge_round  the same with bytes as counted in the papers
 ///   compression_factor          4 d / bytes_per_edge_round, with d parameters
 ///   paper_compression_factor    4 d / paper_bytes_per_edge_round
 struct Ratio {
   std::string_view name;
-  std::string_view bytes;  ///< what is divided by edge_rounds
-  bool factor;             ///< 4 d over that
+  std::string_view bytes;  ///< the key that is divided by edge_rounds
+  bool factor;             ///< 4 d divided by that
 };
 std::span<const Ratio> ratios();
 
-/// What a figure's key can be: every number of metrics.jsonl, and these ratios.
+/// The allowed keys of a figure: every number of metrics.jsonl, and these ratios.
 std::vector<std::string> figure_keys();
 
 }  // namespace hearsay::sweep

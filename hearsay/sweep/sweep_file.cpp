@@ -21,12 +21,12 @@ Names setting_keys() {
   return keys;
 }
 
-/// A table in which settings stand beside `keys`.
+/// A table that may contain settings besides `keys`.
 train::TomlTable with_settings(const toml::table& table, const std::string& file, Names keys) {
   return {table, file, std::move(keys), setting_keys(), "the settings of hearsay train"};
 }
 
-/// A value as `hearsay train` would be given it.
+/// A value as text, as it would be passed to `hearsay train`.
 SweepFile::Setting setting(const train::TomlTable& in, std::string_view key,
                            const toml::node& node) {
   if (key == "seed") in.fail(node, "seed stands in 'seeds', a list");
@@ -50,7 +50,7 @@ SweepFile::Settings child_settings(const train::TomlTable& in, std::string_view 
                           : settings_of(with_settings(*table, in.file(), {}));
 }
 
-/// Each setting of a row or a place has one source.
+/// Each setting of a row or a place has only one source.
 void refuse_twice(const train::TomlTable& in, const SweepFile::Settings& ours,
                   std::string_view kind, std::string_view name,
                   const std::vector<SweepFile::Axis>& axes) {
@@ -111,7 +111,7 @@ SweepFile::Axis read_axis(const train::TomlTable& in, const SweepFile& sweep) {
   return axis;
 }
 
-/// What `paper` says of one figure: a number, or lists in lists, one level an axis.
+/// The entry of `paper` for one figure: a number, or nested lists, one level per axis.
 void append_printed(const train::TomlTable& in, const toml::node& node,
                     std::span<const SweepFile::Axis> axes, std::string_view figure,
                     std::vector<double>& out) {

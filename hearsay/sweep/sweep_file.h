@@ -10,7 +10,7 @@
 
 namespace hearsay::sweep {
 
-/// What a sweep file says, as it stands there: sweep.cpp makes rows of it.
+/// The contents of a sweep file as written; sweep.cpp turns them into rows.
 struct SweepFile {
   struct Setting {
     std::string key, value;
@@ -18,7 +18,7 @@ struct SweepFile {
   };
   using Settings = std::vector<Setting>;
 
-  /// One place on an axis.
+  /// One value of an axis.
   struct Point {
     std::string label;
     Settings settings;
@@ -31,7 +31,7 @@ struct SweepFile {
 
   struct Printed {
     std::string figure;
-    std::vector<double> values;  ///< one a combination of points, the last axis fastest; NaN: none
+    std::vector<double> values;  ///< per combination of points, the last axis fastest; NaN: none
   };
   struct Row {
     std::string label;
@@ -41,7 +41,7 @@ struct SweepFile {
     std::size_t line = 0;
   };
 
-  /// Which labels of an axis (or of "row") a profile keeps.
+  /// The labels of an axis (or of "row") that a profile keeps.
   struct Selection {
     std::string name;
     std::vector<std::string> labels;
@@ -58,14 +58,14 @@ struct SweepFile {
   std::vector<std::uint64_t> seeds;
   Settings base;
   std::vector<Axis> axes;
-  std::vector<Row> rows;  ///< at least one; without `rows` in the file one without a label
+  std::vector<Row> rows;  ///< at least one; if the file has no `rows`, one without a label
   std::vector<Figure> figures;
   std::vector<Difference> differences;
   std::optional<Quick> quick;
 };
 
-/// Throws InvalidArgument, "[FILE, line N] ...". Keys of settings are checked, their values are
-/// not.
+/// Throws InvalidArgument, "[FILE, line N] ...". Keys of settings are checked, but not their
+/// values.
 SweepFile parse_sweep_file(std::string_view text, const std::string& file);
 
 }  // namespace hearsay::sweep

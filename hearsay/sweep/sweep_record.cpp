@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using Written = nlohmann::ordered_json;  // to be read by people too
+using Written = nlohmann::ordered_json;  // ordered, as people read it too
 
 constexpr int kVersion = 1;
 constexpr std::array<const char*, 3> kRelations{"is", "about", "at most"};
@@ -46,7 +46,7 @@ Written to_json(const Figure& figure) {
   return json;
 }
 
-/// A whole number, at most `most`; 0 if it is no such thing.
+/// An integer of at most `most`; 0 if it is anything else.
 std::uint64_t whole(const Json& json, const char* key, std::uint64_t most) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number_unsigned()) return 0;
@@ -168,7 +168,7 @@ SweepRecord read_sweep_record(const fs::path& file) {
       row.missing = one.at("missing");
       std::vector<fs::path>& runs = record.runs.emplace_back();
       for (const Json& run : one.at("runs")) {
-        // A name, not a path: a record speaks of what lies beside it.
+        // Only the name of the path: a record refers to directories next to it.
         runs.push_back(file.parent_path() / fs::path(run.get<std::string>()).filename());
       }
       sweep.rows.push_back(std::move(row));

@@ -9,29 +9,29 @@
 
 namespace hearsay::sweep {
 
-/// A sweep beside its runs, in OUT/NAME.sweep.json: what tables and pages are made of, without the
-/// file that the sweep was made of. Rows have no configs here, but the directories of their runs.
+/// The record of a sweep next to its runs, in OUT/NAME.sweep.json: tables and pages are made from
+/// it, without the sweep file. Rows have no configs here, but the directories of their runs.
 ///
 ///   {"v": 1, "title": .., "source": .., "note": .., "quick": false, "banner": "",
 ///    "figures": [{"name": "SP", "key": "accuracy_mean", "at": "trained", "unit": "%",
-///                 "digits": 2, "scale": 1}],          and, where they are not 0 or empty,
+///                 "digits": 2, "scale": 1}],          and, unless 0 or empty,
 ///                                                     window, squared, against, above
 ///    "rows": [{"label": "1 %, skew 0.8", "place": {"row": "1 %", "skew": "0.8"},
 ///              "runs": ["1-skew-0.8-s1-6e0b2d31"], "printed": {"SP": 90.68}, "missing": ""}],
 ///    "differences": [{"label": .., "from": {"row": .., "skew": .., "figure": ..}, "minus": {..},
 ///                     "relation": "is" | "about" | "at most", "printed": 7}]}
 ///
-/// `at` is "end", "trained" or the number of a round. Places are read in the order of their names.
+/// `at` is "end", "trained" or a round number. Places are read in the order of their names.
 struct SweepRecord {
   Sweep sweep;
-  std::vector<std::vector<std::filesystem::path>> runs;  ///< of every row, with OUT
+  std::vector<std::vector<std::filesystem::path>> runs;  ///< of every row, including OUT
 };
 
-/// Whole or not at all. Throws RunFailed.
+/// Writes atomically. Throws RunFailed.
 void write_sweep_record(const std::filesystem::path& file, const Sweep& sweep,
                         const SweepRuns& runs);
 
-/// Throws CorruptData with the file's name for what is no such record.
+/// Throws CorruptData with the file's name if it is not such a record.
 SweepRecord read_sweep_record(const std::filesystem::path& file);
 
 }  // namespace hearsay::sweep

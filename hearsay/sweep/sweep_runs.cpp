@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHashDigits = 8;
 
-/// "ResNet-20, 0.1 %" is resnet-20-0.1: what is easy to type.
+/// A directory name that is easy to type: "ResNet-20, 0.1 %" becomes resnet-20-0.1.
 std::string folder_name(std::string_view label) {
   constexpr std::size_t kLongest = 60;
   std::string name;
@@ -38,7 +38,7 @@ std::string folder_name(std::string_view label) {
   return name.empty() ? "row" : name;
 }
 
-/// The hash of the config.toml in a directory, or nothing if there is none that can be read.
+/// The hash of the config.toml in a directory, or empty if there is no readable one.
 std::optional<std::string> hash_in(const fs::path& directory) {
   try {
     train::Config config;
@@ -49,7 +49,7 @@ std::optional<std::string> hash_in(const fs::path& directory) {
   }
 }
 
-/// The runs that lie in `out` already, by hash.
+/// The existing runs in `out`, by hash.
 std::map<std::string, fs::path> find_runs(const fs::path& out) {
   std::map<std::string, fs::path> found;
   std::error_code error;
@@ -73,7 +73,7 @@ std::optional<train::Metrics> last_line(const fs::path& path) {
   std::string text(static_cast<std::size_t>(size - begin), '\0');
   in.seekg(begin);
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  const std::size_t end = text.rfind('\n');  // what comes after is being written
+  const std::size_t end = text.rfind('\n');  // the rest is still being written
   if (end == std::string::npos) return {};
   const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
   const std::size_t from = before == std::string::npos ? 0 : before + 1;

@@ -22,7 +22,7 @@ using Kind = Option::Kind;
 constexpr std::uint64_t kMostPeers = 1 << 20;
 constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
 constexpr std::uint64_t kMostBatch = 1 << 20;
-constexpr std::uint64_t kMostSeed = 0x7FFFFFFFFFFFFFFF;  // what a TOML integer holds
+constexpr std::uint64_t kMostSeed = 0x7FFFFFFFFFFFFFFF;  // the largest TOML integer
 constexpr std::uint64_t kMostThreads = 1024;
 
 constexpr Option kOptions[] = {
@@ -104,7 +104,7 @@ std::optional<double> read_fraction(std::string_view text) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
 
-/// A TOML literal string ('...') holds any spec as it is; a quote or a control character needs the
+/// A TOML literal string ('...') holds any spec verbatim; a quote or a control character needs the
 /// escaped form.
 std::string toml_string(std::string_view text) {
   const auto plain = [](char c) { return c != '\'' && !is_control(c); };
@@ -143,7 +143,7 @@ void Config::set(std::string_view key, std::string_view value) {
   if (value.empty()) {
     throw InvalidArgument(fmt::format("[config] {} is empty; {}", key, option.meaning));
   }
-  if (!is_utf8(value)) {  // config.toml could not hold it, and the run not be resumed
+  if (!is_utf8(value)) {  // config.toml could not hold it, so the run could not be resumed
     throw InvalidArgument(fmt::format(
         "[config] {} is not UTF-8: '{}'; rename what it names, or give a symbolic link to it", key,
         escape_non_utf8(value)));

@@ -26,8 +26,8 @@ struct Option {
 
 std::span<const Option> options();
 
-/// The settings of a run, each as text. Immutable in meaning: the same config and seed give the
-/// same run.
+/// The settings of a run, each as text. A run is determined by them: the same config and seed give
+/// the same run.
 class Config {
  public:
   Config();
@@ -35,16 +35,15 @@ class Config {
   /// Throws InvalidArgument: unknown keys (with the nearest), counts and fractions out of range.
   void set(std::string_view key, std::string_view value);
 
-  /// Read settings from TOML text; `source` is the file's name in messages, which also name the
-  /// line.
+  /// Read settings from TOML text; messages name `source`, the file's name, and the line.
   void read_toml(std::string_view text, const std::string& source);
 
   const std::string& text(std::string_view key) const;
   std::uint64_t count(std::string_view key) const;
   double fraction(std::string_view key) const;
-  bool given(std::string_view key) const;  ///< set by the user rather than left to its fallback
+  bool given(std::string_view key) const;  ///< set by the user rather than left at its default
 
-  /// All settings as TOML; reading it gives the same config.
+  /// All settings as TOML; reading that gives the same config.
   std::string to_toml() const;
 
   /// SHA-256 over the settings that change results.
@@ -57,7 +56,7 @@ class Config {
   std::vector<bool> given_;
 };
 
-/// `config` with every `auto` replaced by what it stands for here: graph, compressor, optimizer,
+/// `config` with every `auto` replaced by its value for this run: a graph, compressor, optimizer,
 /// ... that suit the algorithm and the data, and with the SHA-256 of the file that `init` names.
 /// Throws InvalidArgument for settings that exclude each other.
 Config resolve(const Config& config);

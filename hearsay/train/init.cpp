@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMark = ",sha256=";
 constexpr std::size_t kDigits = 64;
 
-/// Where the mark of a pinned file begins; npos if it is not pinned.
+/// The position of the ",sha256=" of a pinned file; npos if it is not pinned.
 std::size_t mark_of(const std::string& init) {
   if (init.size() < kMark.size() + kDigits) return std::string::npos;
   const std::size_t at = init.size() - kMark.size() - kDigits;

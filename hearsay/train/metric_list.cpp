@@ -13,8 +13,8 @@ namespace {
 using engine::Metric;
 using Json = nlohmann::json;
 
-/// visitor(name, member) for the texts and for the other members of a row: writing, reading and
-/// copying cannot differ.
+/// visitor(name, member) for the texts and for the other members of a row, so that writing, reading
+/// and copying cannot differ.
 template <class M, class Visitor>
 void for_each_text(M& metric, const Visitor& visitor) {
   visitor("key", metric.key);
@@ -37,7 +37,7 @@ void for_each_other(M& metric, const Visitor& visitor) {
   visitor("by_peer", metric.by_peer);
 }
 
-/// Keys also name HTML elements, beside those of other charts.
+/// Keys also name HTML elements, next to those of other charts.
 bool is_key(std::string_view text) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_";
   constexpr std::string_view kTaken[] = {"bytes",    "controls", "divergence", "loss",
@@ -51,7 +51,7 @@ bool is_plain_text(std::string_view text) {
   return text.size() <= MetricList::kMostText && std::ranges::none_of(text, is_control);
 }
 
-/// Points into the JSON.
+/// The texts of the row point into the JSON.
 bool read_row(const Json& json, Metric& metric) {
   if (!json.is_object()) return false;
   for_each_text(metric, [&](const char* name, std::string_view& member) {

@@ -11,7 +11,8 @@ namespace hearsay::train {
 
 namespace {
 
-/// visitor(key, member) for all that a line holds, in its order: writing and reading cannot differ.
+/// visitor(key, member) for all fields of a line, in order, so that writing and reading cannot
+/// differ.
 template <class M, class Visitor>
 void for_each_figure(M& m, const Visitor& visitor) {
   visitor("round", m.round);
@@ -62,7 +63,7 @@ struct Writer {
   }
 };
 
-/// What is not there, or of another type, stays as it is.
+/// Fields that are missing or of another type are left unchanged.
 struct Reader {
   const nlohmann::json& line;
 
@@ -85,7 +86,7 @@ struct Reader {
   }
 
  private:
-  /// JSON has no infinity: what was not finite stands there as null.
+  /// JSON has no infinity: values that are not finite are stored as null.
   static double number(const nlohmann::json& value) {
     return value.is_number() ? value.get<double>() : std::nan("");
   }

@@ -13,7 +13,7 @@
 
 namespace hearsay::train {
 
-/// What an evaluation finds of one metric.
+/// The result of an evaluation for one metric.
 struct MetricResult {
   engine::Metric metric;
   std::optional<double> mean{};        ///< over peers
@@ -23,30 +23,29 @@ struct MetricResult {
   std::optional<double> validation_mean{}, validation_averaged{};  ///< on the samples held out
 };
 
-/// One evaluation: a line of metrics.jsonl. What a problem does not have stays empty.
+/// One evaluation: a line of metrics.jsonl. Fields that do not apply to a problem stay empty.
 struct Metrics {
-  std::uint64_t round = 0;  ///< rounds done
+  std::uint64_t round = 0;  ///< completed rounds
   double epoch = 0;
   double lr = 0;
   double train_loss = 0;  ///< mean minibatch loss over peers and rounds since the last evaluation;
-                          ///< as there if no round took a gradient
+                          ///< that of the last evaluation if no round took a gradient
   double loss = 0;        ///< mean over peers of each model's loss on the whole problem
   double loss_of_average = 0;
   std::vector<MetricResult> results;  ///< one per metric of the objective, in its order
   std::optional<double> validation_loss, validation_loss_of_average;  ///< mean over peers
-  double divergence = 0;  ///< mean over peers of |z_i - mean z|_2
+  double divergence = 0;  ///< consensus distance: mean over peers of |z_i - mean z|_2
   double divergence_per_dim = 0;
   gossip::Traffic traffic;
-  double mass_drift =
-      0;  ///< largest so far of the rounds that were measured: those before evaluations
+  double mass_drift = 0;  ///< maximum so far over the measured rounds: those before evaluations
   double push_sum_min = 1, push_sum_max = 1;
-  std::vector<double> push_sum;             ///< of each of up to kPushSumsTold peers, if not all 1
+  std::vector<double> push_sum;             ///< one per peer, if n <= kPushSumsTold and not all 1
   std::optional<double> simulated_seconds;  ///< with --link
   double seconds = 0;                       ///< of training so far, in this and earlier processes
 
   static constexpr std::size_t kPushSumsTold = 64;
 
-  /// The result of the metric with that key; nullptr if the objective has none such.
+  /// The result of the metric with that key; nullptr if the objective has no such metric.
   const MetricResult* find(std::string_view key) const;
 };
 
@@ -54,8 +53,8 @@ struct Metrics {
 /// (metric_list.h).
 std::string to_json_line(const Metrics& metrics, bool first = false);
 
-/// The same evaluation again, with what a line holds: of these metrics, and of the traffic neither
-/// messages nor what single peers sent. Empty if the line is damaged.
+/// Parses such a line, with what it contains: these metrics, and of the traffic neither the number
+/// of messages nor the bytes of single peers. Empty if the line is damaged.
 std::optional<Metrics> from_json_line(std::string_view line,
                                       std::span<const engine::Metric> metrics);
 

@@ -11,8 +11,8 @@ namespace hearsay::train {
 
 namespace {
 
-/// visitor(member) for all of a report, in the order of its bytes: writing and reading cannot
-/// differ.
+/// visitor(member) for all members of a report, in the order of its bytes, so that writing and
+/// reading cannot differ.
 template <class R, class Visitor>
 void for_each_figure(R& report, const Visitor& visitor) {
   visitor(report.score.loss);
@@ -70,7 +70,7 @@ struct Reader {
   }
 };
 
-/// The mean over peers of what `value` finds in a score; empty where that is nothing.
+/// The mean over peers of `value` of each score; empty if that is empty.
 template <class Value>
 std::optional<double> mean_of(std::span<const PeerReport> peers, const Value& value) {
   double sum = 0;
@@ -86,7 +86,7 @@ std::optional<double> at(const std::vector<double>& values, std::size_t k) {
   return k < values.size() ? std::optional(values[k]) : std::nullopt;
 }
 
-/// Metric k of the objective.
+/// Assembles metric k of the objective.
 MetricResult assemble_metric(std::span<const PeerReport> peers, const engine::Metric& metric,
                              std::size_t k, const engine::Score& averaged) {
   MetricResult result{metric};
@@ -105,7 +105,7 @@ MetricResult assemble_metric(std::span<const PeerReport> peers, const engine::Me
   const auto [least, most] = std::ranges::minmax(result.by_peer);
   result.min = least;
   result.max = most;
-  // Divided last, unlike the means above: files of all versions have the same bits.
+  // Divided last, unlike the means above, so that files of all versions have the same bits.
   result.mean = std::accumulate(result.by_peer.begin(), result.by_peer.end(), 0.0) /
                 static_cast<double>(peers.size());
   return result;

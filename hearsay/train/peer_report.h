@@ -12,17 +12,17 @@
 
 namespace hearsay::train {
 
-/// What an evaluation finds of one peer, wherever it lives.
+/// The result of an evaluation for one peer, in whichever process it lives.
 struct PeerReport {
   engine::Score score{};
-  double divergence = 0;        ///< |z_i - mean z|_2
+  double divergence = 0;        ///< distance to consensus: |z_i - mean z|_2
   double push_sum = 1;          ///< u_i
   gossip::PeerTotals totals{};  ///< losses and traffic
 };
 
-/// What is the same for all peers.
+/// The values that are the same for all peers.
 struct RunReport {
-  std::uint64_t round = 0;  ///< rounds done
+  std::uint64_t round = 0;  ///< completed rounds
   double epoch = 0;
   double lr = 0;
   gossip::RunTotals totals{};
@@ -36,11 +36,11 @@ PeerReport read_peer_report(ByteReader& in);
 
 /// The evaluation of a run from the reports of all its peers, ascending, and the score of the
 /// averaged model; `metrics` are the objective's. Sums and means run over peers in that order, so
-/// they have the same bits wherever the peers live. `seconds` stays 0: it is the caller's.
+/// they have the same bits wherever the peers live. `seconds` stays 0: the caller sets it.
 Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metric> metrics,
                  const engine::Score& averaged, const RunReport& run);
 
-/// What all peers of a run have sent.
+/// The total traffic that all peers of a run have sent.
 gossip::Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_bytes);
 
 }  // namespace hearsay::train

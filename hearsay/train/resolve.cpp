@@ -31,7 +31,7 @@ bool makes_its_own_data(const std::string& data) {
                              [&](const auto& entry) { return entry.name == spec_name(data); });
 }
 
-/// What a dataset is trained with where nothing is said.
+/// The default model and epochs of a dataset.
 struct Habit {
   std::string_view data, model, epochs;
 };
@@ -46,15 +46,14 @@ Habit habit_of(std::string_view data) {
   return found == std::end(kHabits) ? Habit{data, "mlp", "30"} : *found;
 }
 
-/// For a network a rate that falls: at a constant one, peers that know their own samples by heart
-/// are thrown off now and then (docs/decisions.md).
+/// For networks a decaying rate: at a constant one, peers that have memorized their own samples
+/// have occasional loss spikes (docs/decisions.md).
 std::string_view default_rate(std::string_view model, const Needs& needs) {
   if (spec_name(model) == "logistic") return "0.1";
   return needs.constant_rate ? "0.05" : "cosine:0.1";
 }
 
-/// The graph that suits the method: directed ones where it can use them, as in the Sparse-Push
-/// paper.
+/// The default graph of the method: directed if it supports that, as in the Sparse-Push paper.
 std::string default_graph(const Needs& needs, std::uint64_t peers) {
   if (needs.lambda_min_above_third) return "star";  // an even ring has exactly -1/3
   if (needs.graph != Needs::Graph::kColumnStochastic) return "ring";
@@ -70,7 +69,7 @@ void refuse_data_settings(const Config& config) {
   }
 }
 
-/// Whether to train the controls too: by default only beside the run that is the default itself.
+/// Whether to train the baselines too: by default only for the run with all default settings.
 std::string default_compare(const Config& config) {
   const auto given = [&](const Option& o) { return o.changes_results && config.given(o.key); };
   return std::ranges::any_of(options(), given) ? "no" : "yes";

@@ -21,12 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMostHeader = 100'000'000;  // as the format's own library has it
+constexpr std::uint64_t kMostHeader = 100'000'000;  // the limit of the format's own library
 
 struct Tensor {
   std::string dtype;
   std::vector<std::size_t> shape;
-  std::uint64_t begin = 0, end = 0;  ///< in the data that follows the header
+  std::uint64_t begin = 0, end = 0;  ///< offsets into the data that follows the header
 };
 
 std::optional<std::uint64_t> natural(const Json& value) {
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> elements(std::span<const std::size_t> shape) {
   return count;
 }
 
-/// An open file whose header was checked against the file's length.
+/// An open file whose header has been checked against the file's length.
 class Reader {
  public:
   explicit Reader(const fs::path& path) : path_(path) {
@@ -110,7 +110,7 @@ class Reader {
     for (const auto& [name, entry] : header.items()) {
       if (name != "__metadata__") tensors_[name] = read_entry(name, entry, data_size);
     }
-    // The format allows neither gaps nor overlaps, so that a file cannot hide or share anything.
+    // The format allows neither gaps nor overlaps, so that a file cannot hide or share data.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
     for (const auto& [name, tensor] : tensors_) places.emplace_back(tensor.begin, tensor.end);
     std::ranges::sort(places);

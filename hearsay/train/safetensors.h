@@ -10,7 +10,7 @@ namespace hearsay::train {
 
 /// Write one model in the safetensors format (8-byte header length, JSON header, raw floats),
 /// tensors named and shaped as the segments, so that any framework can load it; after the
-/// parameters come the buffers (running statistics). Appears whole or not at all.
+/// parameters come the buffers (running statistics). The write is atomic.
 void write_safetensors(const std::filesystem::path& path, const Layout& layout,
                        std::span<const float> model, const Layout& buffer_layout = {},
                        std::span<const float> buffers = {});
@@ -18,15 +18,15 @@ void write_safetensors(const std::filesystem::path& path, const Layout& layout,
 /// A model that was read from a file.
 struct SavedModel {
   std::vector<float> parameters;
-  std::vector<float> buffers;  ///< empty if the file holds none of them
+  std::vector<float> buffers;  ///< empty if the file has none
 };
 
-/// Read a model of these layouts. Tensors may stand in any order; `*.num_batches_tracked`, which
-/// PyTorch adds, is passed over.
+/// Read a model of these layouts. Tensors may be in any order; `*.num_batches_tracked`, which
+/// PyTorch adds, is skipped.
 ///
-/// Throws CorruptData, whatever the bytes, for a file that is no safetensors, and InvalidArgument
-/// for one of another model: the text names the file, the tensor, and both shapes. Nothing is
-/// allocated on the word of the file but its header, which is shorter than the file and 100 MB.
+/// Throws CorruptData for anything that is not a safetensors file, and InvalidArgument for one of
+/// another model: the text names the file, the tensor, and both shapes. No size in the file is
+/// trusted for an allocation except the header's, which is below the file's length and 100 MB.
 SavedModel read_safetensors(const std::filesystem::path& path, const Layout& layout,
                             const Layout& buffer_layout = {});
 

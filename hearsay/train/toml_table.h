@@ -13,17 +13,18 @@
 
 namespace hearsay::train {
 
-/// A text or a number as a command line would have it; nothing for all else.
+/// A string or number as the text of a command line argument; empty for other types.
 std::optional<std::string> setting_value(const toml::node& node);
 
-/// A table of a TOML file, read key by key. All that is wrong with it throws InvalidArgument,
-/// "[FILE, line N] ...": keys that nobody knows (with the nearest), values of another type.
-/// Refers to the table and the file's name.
+/// A table of a TOML file, read key by key. All errors throw InvalidArgument, "[FILE, line N] ...":
+/// unknown keys (with the nearest known one), values of another type. Refers to the table and the
+/// file's name.
 class TomlTable {
  public:
   using Names = std::vector<std::string_view>;
 
-  /// `keys` may stand here and are named in messages; so may `others`, which `others_are` sums up.
+  /// `keys` are allowed and named in messages; so are `others`, which messages sum up as
+  /// `others_are`.
   TomlTable(const toml::table& table, const std::string& file, Names keys, const Names& others = {},
             std::string_view others_are = "");
 
@@ -33,7 +34,7 @@ class TomlTable {
   const toml::node* find(std::string_view key) const { return table_.get(key); }
   bool is_key(std::string_view key) const;  ///< one of `keys`
 
-  // What stands at a key; the fallback if there is nothing.
+  // The value of a key; the fallback if it is absent.
   std::string text(std::string_view key, std::string fallback = "") const;
   std::string needed_text(std::string_view key) const;
   double number(std::string_view key, double fallback) const;
@@ -41,13 +42,13 @@ class TomlTable {
   bool flag(std::string_view key) const;
   const toml::table* child(std::string_view key) const;
 
-  // Lists; empty if there is none, and never empty if there is one.
+  // Lists; empty if the key is absent, never empty if it is present.
   std::vector<std::string> texts(std::string_view key) const;
   std::vector<std::uint64_t> counts(std::string_view key) const;
   std::vector<const toml::table*> tables(std::string_view key) const;  ///< [[key]], or {...}s
   std::vector<const toml::node*> list(std::string_view key) const;
 
-  // A value within a list that stands at a key.
+  // A value within the list of a key.
   std::string text_of(const toml::node& node, std::string_view key) const;
   double number_of(const toml::node& node, std::string_view key) const;
   std::uint64_t count_of(const toml::node& node, std::string_view key) const;

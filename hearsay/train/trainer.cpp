@@ -15,7 +15,7 @@ using algorithm::Plan;
 
 namespace {
 
-/// Whether a rate is the same throughout, looked at over a run of a thousand epochs.
+/// Whether a rate is constant, sampled over a run of a thousand epochs.
 bool is_constant(const gossip::LearningRate& rate) {
   constexpr double kEpochs = 1000;
   for (double epoch = 0; epoch < kEpochs; epoch += 0.5) {
@@ -24,7 +24,7 @@ bool is_constant(const gossip::LearningRate& rate) {
   return true;
 }
 
-/// A graph that changes every epoch changes every round where an epoch is one round.
+/// A graph that changes every epoch changes every round if an epoch is one round.
 graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t rounds_an_epoch) {
   using Change = graph::Schedule::Change;
   if (schedule.change() != Change::kPhases) return schedule.change();
@@ -143,8 +143,8 @@ Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine)
 
 Trainer::~Trainer() {
   try {
-    machine_->drain();          // the machine may live on, and its notes are about this
-  } catch (const RunFailed&) {  // of the device: whoever uses it next is told
+    machine_->drain();          // the machine may live on with callbacks that refer to this
+  } catch (const RunFailed&) {  // of the device: its next user gets the error
   }
 }
 
@@ -251,7 +251,7 @@ void Trainer::step() {
   optimizer_->direction(algorithm_->numerator(), gradient_);
   machine_->after_synchronization(
       [this, round = round_, norms = norms_of(gradient_)] { ledger_->step(round, norms); });
-  // Where that costs nothing, what is not finite is not sent.
+  // If waiting costs nothing, do not send values that are not finite.
   if (kernels_.lag() == 1 || plan_.reads_losses) drain();
   algorithm_->step(gradient_);
 }
@@ -261,7 +261,7 @@ void Trainer::emit() {
   std::vector<algorithm::Lengths> lengths(outbox_.payloads.begin(), outbox_.payloads.end());
   machine_->after_synchronization(
       [this, vectors = std::move(lengths)] { ledger_->emitted(vectors); });
-  if (!group().alone()) drain();  // codes were waited for, so figures are there
+  if (!group().alone()) drain();  // the codes have been waited for, so the results are available
   message_exchange_->send(weights_of(round_), outbox_, algorithm_->push_sum(),
                           static_cast<std::uint32_t>(round_));
 }

@@ -1,4 +1,4 @@
-/// What a simulation tells of its models, put together from all processes.
+/// Evaluation of a trainer's models, assembled from all processes.
 #include <algorithm>
 #include <cmath>
 
@@ -90,7 +90,8 @@ gossip::Traffic Trainer::traffic() const {
   return total_traffic(gather(own), ledger_->run_totals().global_bytes);
 }
 
-/// Of this process's models, in parallel. What a device holds is copied for as many at a time.
+/// Of this process's models, in parallel. Models on a device are copied to the host in groups of
+/// that many.
 std::vector<double> Trainer::distances_to(std::span<const float> center) const {
   std::vector<double> distances(rows_);
   const std::size_t at_once = models_at_once();

@@ -17,7 +17,7 @@ void PrintTo(const AugmentationEntry& entry, std::ostream* out) { *out << entry.
 
 namespace {
 
-/// Twelve images, no two pixels of one alike, as bytes or (the same) as floats.
+/// Twelve images whose pixels all differ within an image, as bytes or (the same values) as floats.
 Dataset some_images(bool floats, std::size_t margin = 0) {
   Dataset images{.name = "test", .channels = 2, .height = 6, .width = 9, .margin = margin};
   images.classes = 2;
@@ -38,8 +38,8 @@ Dataset some_images(bool floats, std::size_t margin = 0) {
   return images;
 }
 
-/// Entry (c, y, x) of the centre of sample i, normalised by the formula of dataset.h; 0 stored
-/// outside the centre.
+/// Entry (c, y, x) of the centre of sample i, normalised by the formula of dataset.h; outside the
+/// centre a stored 0.
 double seen(const Dataset& d, std::size_t i, std::size_t c, std::int64_t y, std::int64_t x) {
   double p = 0;
   if (y >= 0 && y < static_cast<std::int64_t>(d.height) && x >= 0 &&
@@ -60,7 +60,7 @@ std::vector<float> read(const Augmentation& augmentation, const Dataset& images,
   return out;
 }
 
-/// Every augmentation of the registry keeps the contract written in augment.h.
+/// Every augmentation of the registry fulfils the contract in augment.h.
 class AugmentationContract : public ::testing::TestWithParam<AugmentationEntry> {};
 
 TEST_P(AugmentationContract, IsAPureFunctionOfStreamAndSlot) {
@@ -190,7 +190,7 @@ TEST(CropFlip, EqualsItsDefinition) {
 }
 
 TEST(CropFlip, MirrorsHalfAndCutsEverywhereAlike) {
-  // One bright pixel in the middle, so that its place tells the shift.
+  // One bright pixel in the middle: its position shows the shift.
   Dataset images{.name = "test", .height = 33, .width = 33, .classes = 1};
   images.train.pixels.assign(33 * 33, 0);
   images.train.pixels[16 * 33 + 16] = 1;
@@ -221,7 +221,7 @@ TEST(CropFlip, MirrorsHalfAndCutsEverywhereAlike) {
   EXPECT_NEAR(mirrored, kDraws / 2, 5 * std::sqrt(kDraws / 4.0));
 }
 
-/// A ramp keeps its slope under a crop, divided by the stretch: what a crop took can be read off.
+/// A crop divides the slope of a ramp by the stretch, so the cropped rectangle can be read off.
 TEST(ResizedCrop, TakesRectanglesOfTheStatedAreasAndRatios) {
   Dataset images{.name = "test", .channels = 2, .height = 56, .width = 56, .margin = 4};
   images.classes = 1;
@@ -255,12 +255,13 @@ TEST(ResizedCrop, TakesRectanglesOfTheStatedAreasAndRatios) {
   }
   EXPECT_NEAR(smallest, 0.08, 0.01);
   EXPECT_GT(largest, 0.97);
-  EXPECT_NEAR(sum / kDraws, 0.51, 0.05);  // a little below: large and oblong ones do not fit
+  EXPECT_NEAR(sum / kDraws, 0.51, 0.05);  // a little lower: large and oblong rectangles do not fit
 }
 
 TEST(ResizedCrop, WhereNoRectangleFitsTakesTheWholeAndOnlyMirrors) {
   Dataset images = some_images(false);
-  // 2 x 27 of the same pixels: a rectangle of that area and at most 4/3 as wide as high is higher.
+  // 2 x 27 of the same pixels: a rectangle of that area whose width is at most 4/3 of its height is
+  // too high.
   images.height = 2;
   images.width = 27;
   const auto augmentation = make_augmentation("resized-crop:scale=1");

@@ -16,7 +16,7 @@ void put(const std::filesystem::path& path, std::size_t at, std::uint8_t byte) {
   file.put(static_cast<char>(byte));
 }
 
-/// One set of files for all tests: what a test changes it puts back.
+/// One set of files for all tests: a test restores what it changes.
 class Cifar : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {

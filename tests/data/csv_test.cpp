@@ -32,7 +32,7 @@ TEST_F(Csv, ReadsFeaturesAndNumbersTextLabelsInAlphabeticalOrder) {
   EXPECT_EQ(own->features(), 2u);
   EXPECT_EQ(own->train.labels, (std::vector<std::uint16_t>{1, 0}));
   EXPECT_EQ(own->train.values, (std::vector<float>{1, -2.5f, 1, 1000}));
-  // a does not vary; b has mean 498.75 and deviation 501.25.
+  // a is constant; b has mean 498.75 and deviation 501.25.
   EXPECT_EQ(own->mean, (std::vector<float>{1, 498.75f}));
   EXPECT_EQ(own->deviation, (std::vector<float>{1, 501.25f}));
   std::vector<float> seen(2);

@@ -33,7 +33,7 @@ Bytes deflate_all(ByteView bytes, int window) {
   return out;
 }
 
-/// A sparse file with one byte of `labels` values at the given offset of its first records.
+/// A sparse file with one label byte (0 .. labels - 1) at the given offset of its first records.
 void write_cifar_file(const fs::path& path, std::size_t records, std::size_t record,
                       std::size_t label_at, std::size_t labels) {
   std::ofstream out(path, std::ios::binary);
@@ -53,7 +53,7 @@ Bytes read_bytes(const fs::path& path) { return bytes_of(support::read_text(path
 
 void write_bytes(const fs::path& path, ByteView bytes) {
   fs::create_directories(path.parent_path());
-  fs::remove(path);  // much faster than to truncate it, where file systems then flush
+  fs::remove(path);  // much faster than truncating it, after which some file systems flush
   support::write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -93,7 +93,7 @@ Bytes zip(const std::vector<Member>& members, bool deflated) {
   for (const Member& member : members) {
     const auto header = static_cast<std::uint32_t>(out.size());
     const Bytes packed = deflated ? deflate_all(member.bytes, -15) : member.bytes;
-    Bytes common;  // what both headers hold, from the version needed to the length of the extras
+    Bytes common;  // common to both headers: from the version needed to the length of the extras
     append(common, std::uint16_t{20});
     append(common, std::uint16_t{0});
     append(common, static_cast<std::uint16_t>(deflated ? 8 : 0));

@@ -44,17 +44,18 @@ Bytes jpeg(std::size_t height, std::size_t width, ByteView rgb);
 
 /// MNIST's four files with 20 training and 10 test images, pixel k of image i = (784 i + k) % 251.
 void write_mnist(const std::filesystem::path& folder, bool gzipped);
-/// All files of CIFAR-10 or 100 at their full size, sparse: labels 0, 1, ... from the first record
-/// of each file on, once around; the rest zeros.
+/// All files of CIFAR-10 or 100 at their full size, sparse: labels 0, 1, ... once, from the first
+/// record of each file on; the rest is zero.
 void write_cifar10(const std::filesystem::path& folder);
 void write_cifar100(const std::filesystem::path& folder);
 /// train/ and val/ with classes cat and dog, one PNG and one JPEG each, `side` pixels wide.
 void write_folder(const std::filesystem::path& folder, std::size_t side);
 
-/// Write what the registry's row `name` reads into the folder; returns the spec to read it.
+/// Write the files that the registry's row `name` reads into the folder; returns the spec to read
+/// them.
 std::string write_example(std::string_view name, const std::filesystem::path& folder);
 
-/// What a call throws, or "no error".
+/// The message that a call throws, or "no error".
 template <class Error, class Action>
 std::string error_of(Action action) {
   try {

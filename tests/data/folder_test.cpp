@@ -46,7 +46,7 @@ TEST(Folder, StoresAtTwoHundredAndTwentyFourWhatImagenetRecipesDo) {
 }
 
 TEST(Folder, KeepsTheCentreSquareOfAWidePicture) {
-  // 2 x 4: the left and right column are cut off. size=2 has no margin: pixels stay as they are.
+  // 2 x 4: the left and right columns are cut off. size=2 has no margin: pixels are unchanged.
   const Bytes rgb{9, 9, 9, 10, 20, 30, 40, 50, 60, 9, 9, 9,   // row 0
                   9, 9, 9, 70, 80, 90, 11, 12, 13, 9, 9, 9};  // row 1
   const Scratch scratch;
@@ -73,7 +73,7 @@ TEST(Picture, WithADamagedNoteBesideItsPixelsIsRead) {
   const Scratch scratch;
   const Bytes rgb{100, 100, 100, 120, 120, 120, 140, 140, 140, 160, 160, 160};
   Bytes bytes = png(2, 2, rgb);
-  // A gAMA chunk of 3 bytes, where there should be 4, after the header.
+  // A gAMA chunk of 3 bytes instead of 4, after the header.
   Bytes chunk = bytes_of(std::string("\0\0\0\3gAMAabc", 11));
   const auto sum = static_cast<std::uint32_t>(crc32(0, chunk.data() + 4, 7));
   for (int shift : {24, 16, 8, 0}) chunk.push_back(static_cast<std::uint8_t>(sum >> shift));

@@ -1,5 +1,5 @@
-// Whatever bytes a dataset file holds, it is read or refused with an error of ours, and no more is
-// allocated than such a file could need.
+// Whatever the bytes of a dataset file, it is read or rejected with one of our errors, and no more
+// is allocated than such a file could need.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -37,7 +37,7 @@ std::string message_of(auto action) {
   return "no error";
 }
 
-/// Every partition of the registry keeps the contract written in partition.h.
+/// Every partition of the registry fulfils the contract in partition.h.
 class PartitionContract : public ::testing::TestWithParam<PartitionEntry> {};
 
 TEST_P(PartitionContract, GivesEveryPeerTheSameNumberAndNoSampleTwice) {
@@ -77,8 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, PartitionContract, ::testing::ValuesIn(partit
                            return name;
                          });
 
-/// How many samples of the peers' lists are where a full sort by label would put them, as a
-/// fraction.
+/// The fraction of samples in the peers' lists that are where a full sort by label would put them.
 double sorted_fraction(const Partition& parts, std::span<const std::uint16_t> labels) {
   const auto mine = class_counts(parts, labels, kClasses);
   const auto sorted =
@@ -148,8 +147,8 @@ TEST(Partition, SaysWhatIsWrong) {
             "by-label, dirichlet");
 }
 
-/// How unlike the peers' class histograms are: 0 if all are alike, near 1 if no two peers share a
-/// class.
+/// How different the peers' class histograms are: 0 if all are equal, near 1 if no two peers share
+/// a class.
 double unlikeness(const Partition& parts, std::span<const std::uint16_t> labels) {
   const auto counts = class_counts(parts, labels, kClasses);
   double sum = 0;
@@ -181,8 +180,8 @@ TEST(Dirichlet, GrowsUnlikeAsAlphaFalls) {
 }
 
 /// Two peers, two equal classes: class 0 is cut at p, class 1 at q, both ~ Beta(alpha, alpha),
-/// drawn again unless |p + q - 1| <= 1/2; after the cut into equal shares peer 0 holds max(p, 1 -
-/// q) of class 0. The expected moments are sums over quantiles of p and 1 - q.
+/// redrawn unless |p + q - 1| <= 1/2; after the cut into equal shares peer 0 holds max(p, 1 - q) of
+/// class 0. The expected moments are sums over quantiles of p and 1 - q.
 TEST(Dirichlet, CutsHaveTheMomentsOfTheDistribution) {
   std::vector<std::uint16_t> labels(4000);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint16_t>(i % 2);

@@ -25,8 +25,8 @@ std::vector<float> resized(const std::vector<float>& in, std::size_t height, std
   return out;
 }
 
-/// The mean of all pixels, weighted by a triangle around the output's centre, in both directions
-/// at once.
+/// The mean of all pixels, weighted by a triangle around the output's centre, in both dimensions at
+/// once.
 double naive(const std::vector<float>& in, std::size_t height, std::size_t width,
              std::size_t to_height, std::size_t to_width, std::size_t y, std::size_t x) {
   const auto weight = [](std::size_t from, std::size_t size, std::size_t to, std::size_t out) {

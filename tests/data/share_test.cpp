@@ -9,7 +9,7 @@
 namespace hearsay::data {
 namespace {
 
-/// 20 samples of two numbers, sample i being (i, -i) of class i % 3.
+/// 20 samples of two numbers; sample i is (i, -i) of class i % 3.
 std::shared_ptr<const Dataset> numbers() {
   Dataset own{.name = "own", .channels = 2, .classes = 3};
   for (std::size_t i = 0; i < 20; ++i) {

@@ -46,7 +46,7 @@ TEST(Synthetic, IsNormalisedRoughly) {
   EXPECT_NEAR(std::sqrt(squares / count), 1, 0.2);
 }
 
-/// The class whose mean training image is nearest.
+/// Classifies by the nearest class mean of the training images.
 TEST(Synthetic, CanBeLearntAndIsHarderWithMoreNoise) {
   const auto accuracy = [](const std::string& spec) {
     const auto task = make_dataset(spec);

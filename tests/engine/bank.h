@@ -27,7 +27,7 @@ struct BankOptions {
   bool estimates = true;
 };
 
-/// An objective for a bank of peers, with room for its models and gradients.
+/// An objective for a bank of peers, with storage for its models and gradients.
 class Bank {
  public:
   explicit Bank(std::string_view spec, const BankOptions& options = {})
@@ -59,16 +59,16 @@ class Bank {
   std::size_t dim() const { return objective_->layout().dim(); }
   std::size_t rows() const { return rows_; }
 
-  /// Gradients to g and losses, at x.
+  /// Computes the gradients at x into g, and the losses.
   void gradients(std::uint32_t round) { objective_->gradients(round, block(x), block(g), losses); }
 
-  /// Every row of x becomes that vector.
+  /// Sets every row of x to that vector.
   template <class Vector>
   void place(const Vector& at) {
     for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(at[k % dim()]);
   }
 
-  /// Rows of x at random multiples of 2^-12 in [-2, 2): sums with small powers of two are exact.
+  /// Sets x to random multiples of 2^-12 in [-2, 2): sums with small powers of two are exact.
   void scatter() {
     Random random(1, Purpose::kTest);
     for (float& entry : x) entry = static_cast<float>(random.below(1 << 14)) * 0x1p-12f - 2;

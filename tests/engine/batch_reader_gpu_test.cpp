@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 11;
 
-/// Made-up images with a margin, as bytes or as floats.
+/// Synthetic images with a margin, as bytes or as floats.
 data::Dataset make_images(bool bytes) {
   data::Dataset dataset{.name = "images", .channels = 3, .height = 9, .width = 7, .margin = 2};
   dataset.classes = 4;
@@ -39,7 +39,7 @@ struct Case {
 
 std::ostream& operator<<(std::ostream& out, const Case& test) { return out << test.name; }
 
-/// The batches of some rounds, also out of order, are what batches.h and augment.h say.
+/// The batches of some rounds, also out of order, are those defined by batches.h and augment.h.
 class GpuBatches : public GpuTest, public ::testing::WithParamInterface<Case> {};
 
 TEST_P(GpuBatches, AreThoseOfTheHost) {
@@ -86,7 +86,7 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
         augmentation->read(dataset, dataset.train, sample, random, k, expected);
         for (std::size_t j = 0; j < expected.size(); ++j) {
           const float pixel = found[slot * expected.size() + j];
-          // Values are below 3; a stretched one is a mean of some of them, rounded a few times.
+          // Values are below 3; a resized one is a mean of some of them, rounded a few times.
           ASSERT_NEAR(pixel, expected[j], stretched ? 2e-6 : 0)
               << "round " << round << ", row " << i << ", slot " << k << ", entry " << j;
         }

@@ -20,7 +20,7 @@ Chain normed(const std::string& name, Kind norm, std::size_t channels) {
           }};
 }
 
-/// A residual block, its shortcut `shortcut(net, x)`, with the sum's terms in either order.
+/// A residual block with the shortcut `shortcut(net, x)` and the sum's terms in either order.
 Chain residual(const std::string& name, std::size_t channels, Kind norm, bool swapped,
                Value (*shortcut)(Network&, Value), std::size_t stride) {
   return {name, {3, 8, 6}, [=](Network& net) {
@@ -49,7 +49,7 @@ Value option_b(Network& net, Value x) {
   return net.add("shortcut.1", BatchNorm{}, {x});
 }
 
-/// relu(norm(conv(x)) + residual), the conv and norm being called `name`.
+/// relu(norm(conv(x)) + residual), with the conv and norm named after `name`.
 Value block(Network& net, const std::string& name, Value x, Value residual) {
   x = net.add(name + ".norm", BatchNorm{}, {conv(net, name, x, 16)});
   x = net.add(name + ".add", Add{}, {x, residual});
@@ -63,7 +63,7 @@ Value clipped(Network& net, const std::string& name, Value x, std::size_t out,
   return net.add(name + ".relu", Relu{}, {x});
 }
 
-/// Values that relu made, read by a pool, a convolution and a linear layer.
+/// Outputs of a relu, read by a pool, a convolution and a linear layer.
 Chain pooled(const std::string& name, Shape input, std::size_t channels, Kind pool) {
   return {name, input, [=](Network& net) {
             Value x = clipped(net, "conv1", net.input(), channels);
@@ -93,7 +93,7 @@ std::vector<Chain> chains() {
       residual("ResidualOptionAOf6", 6, BatchNorm{}, true, option_a, 2),
       residual("ResidualOptionB", 16, BatchNorm{}, false, option_b, 2),
       residual("ResidualOptionBSwapped", 16, BatchNorm{}, true, option_b, 2),
-      // A shortcut that is made in time to be added in the pass of the norm.
+      // A shortcut that is computed early enough to be added in the pass of the norm.
       {"ResidualOptionAInTime",
        {3, 8, 8},
        [](Network& net) {
@@ -105,7 +105,7 @@ std::vector<Chain> chains() {
          y = net.add("norm2", BatchNorm{}, {conv(net, "conv2", y, 32)});
          return net.add("relu2", Relu{}, {net.add("add2", Add{}, {y, around})});
        }},
-      // Residuals that may share an array with the sum's gradient, and those that must not.
+      // Residuals that may share an array with the sum's gradient, and some that must not.
       {"ResidualChain",
        {16, 6, 6},
        [](Network& net) {
@@ -150,7 +150,7 @@ std::vector<Chain> chains() {
          const Value sum = net.add("sum", Add{}, {net.add("norm", BatchNorm{}, {y}), x});
          return net.add("gelu", Gelu{}, {sum});
        }},
-      // What reads the output of a relu masks its gradient, if nobody adds to it later.
+      // The reader of a relu's output masks its gradient, unless another reader adds to it later.
       pooled("ReluMaxPool", {3, 20, 16}, 16, MaxPool{}),
       pooled("ReluMaxPoolOddSizes", {3, 17, 21}, 16, MaxPool{}),
       pooled("ReluMaxPoolOf5", {3, 21, 22}, 5, MaxPool{}),
@@ -197,7 +197,8 @@ std::vector<Chain> chains() {
          const Value x = clipped(net, "conv", net.input(), 16);
          return block(net, "a", x, x);
        }},
-      // A mean over pixels sums up what the norm before it needs, if nobody adds to it later.
+      // A mean over pixels accumulates the sums for the norm before it, unless another reader adds
+      // later.
       {"NormPooled",
        {3, 8, 8},
        [](Network& net) {
@@ -264,7 +265,7 @@ std::vector<Chain> chains() {
        [](Network& net) {
          return net.add("add", Add{}, {conv(net, "conv", net.input(), 5), net.input()});
        }},
-      // Of two that can be made again, one must be kept for the other.
+      // Of two values that can be recomputed, one must be kept for the other.
       {"NormOfNorm",
        {3, 6, 6},
        [](Network& net) {
@@ -275,7 +276,7 @@ std::vector<Chain> chains() {
          }
          return x;
        }},
-      // Terms that lie in different layouts.
+      // Terms in different layouts.
       {"VectorAndImagesInASum",
        {10, 1, 1},
        [](Network& net) {

@@ -9,7 +9,7 @@
 
 namespace hearsay::model {
 
-/// A small network: what a plan may fuse, and what looks like it but must not be.
+/// A small network: patterns that a plan may fuse, and similar ones that it must not.
 struct Chain {
   std::string name;
   Shape input;

@@ -18,13 +18,14 @@ void PrintTo(const Layer& layer, std::ostream* out) {
        << layer.out << "Batch" << layer.batch << "Stride" << layer.stride;
 }
 
-/// Convolutions of 3 x 3 at sizes for which an H200 takes, in one precision or another, each kernel
-/// of conv_tables.cuh that the hardware brings tiles to: with weights that stay and such that come
-/// anew for every tile, and weight gradients by pieces, strips and half strips.
+/// Convolutions of 3 x 3 at sizes for which an H200 selects, in one precision or another, each
+/// kernel of conv_tables.cuh whose tiles are loaded by TMA: with weights that stay resident and
+/// weights that are reloaded for every tile, and weight gradients by pieces, strips and half
+/// strips.
 class GpuConvSizes : public GpuTest,
                      public ::testing::WithParamInterface<std::tuple<Layer, std::string>> {};
 
-/// Between norms, for which it sums up what it writes in both directions.
+/// Between norms, for which it accumulates sums of its outputs in forward and backward.
 TEST_P(GpuConvSizes, HasTheGradientOfTheReferenceAloneAndAmongOthers) {
   const auto& [layer, precision] = GetParam();
   model::Network net(layer.input);

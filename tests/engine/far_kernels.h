@@ -9,11 +9,11 @@
 
 namespace hearsay::engine {
 
-/// The CPU's kernels behind memory that the host must not touch: blocks have addresses where
-/// nothing is mapped, and only copies and kernels know where their elements are.
+/// The CPU's kernels with memory that the host must not touch: blocks have unmapped addresses, and
+/// only copies and kernels know where their elements are.
 class FarKernels : public backend::Kernels {
  public:
-  /// `far` = 0 leaves the memory where it is, for kernels that differ in something else.
+  /// `far` = 0 leaves the addresses unchanged, for kernels that differ in something else.
   explicit FarKernels(ThreadPool& pool, std::intptr_t far = std::intptr_t{1} << 62)
       : near_(backend::make_cpu_kernels(pool)), far_(far) {}
 
@@ -32,7 +32,7 @@ class FarKernels : public backend::Kernels {
   void axpby(float a, backend::ConstBlock x, float b, backend::Block y) override {
     near_->axpby(a, near(x), b, near(y));
   }
-  /// Spoiled, so that whoever reads it is found out.
+  /// Overwritten, so that any later read is detected.
   void discard(backend::Block y) override {
     near_->fill(std::numeric_limits<float>::quiet_NaN(), near(y));
   }
@@ -96,7 +96,7 @@ class FarKernels : public backend::Kernels {
   }
 
   std::unique_ptr<backend::Kernels> near_;
-  std::intptr_t far_;  ///< from the floats to the addresses of blocks
+  std::intptr_t far_;  ///< offset from the floats to the addresses of blocks
 };
 
 }  // namespace hearsay::engine

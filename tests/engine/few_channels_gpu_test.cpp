@@ -17,8 +17,8 @@ struct Layer {
 
 void PrintTo(const Layer& layer, std::ostream* out) { *out << layer.name; }
 
-/// Convolutions of images, the gradient of whose weights is one product where the hardware can copy
-/// rows of images; sizes at which it is, and such at which it is not.
+/// Convolutions of images whose weight gradient is one matrix product if TMA can copy rows of the
+/// images; sizes at which it is, and sizes at which it is not.
 class GpuFewChannels : public GpuTest,
                        public ::testing::WithParamInterface<std::tuple<Layer, std::string>> {
  protected:

@@ -35,7 +35,7 @@ inline float from_bfloat16(std::uint16_t x) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
 }
 
-/// The kernels of one precision ("fp32") and what tests do with their memory.
+/// The kernels of one precision ("fp32") and access to their memory for tests.
 class Gpu {
  public:
   explicit Gpu(const std::string& precision)
@@ -46,7 +46,8 @@ class Gpu {
   backend::cuda::Context& context() { return backend::cuda::context_of(*kernels_); }
   bool half() const { return half_; }
 
-  /// The entries of a tensor, all peers': from and to the order sample, channel, row, column.
+  /// The entries of a tensor for all peers, converted from and to the order sample, channel, row,
+  /// column.
   void write(const cuda::Tensor& tensor, const std::vector<double>& values) {
     std::vector<std::byte> bytes(tensor.size() * width());
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -89,8 +90,8 @@ class Gpu {
   bool half_;
 };
 
-/// What a program makes of the examples of its peers, one each. Peer i drops what Random(3,
-/// kDropout, i, 2) says, also when it is alone and `first` is i. Results are poisoned before.
+/// Runs a program on the examples of its peers, one each. The dropout of peer i uses Random(3,
+/// kDropout, i, 2), also if it runs alone with `first` = i. Result buffers are poisoned first.
 class GpuProgram {
  public:
   GpuProgram(const model::Network& net, std::vector<Example> examples, const std::string& precision,
@@ -179,9 +180,9 @@ class GpuProgram {
 
 /// Examples of m peers, each with a model and samples of its own.
 ///
-/// Below fp32, images are exact as bfloat16 and a lens (operation_cases.h) passes them on as they
-/// are. So an operation sees the same values as in the reference, and picks the same maximum or
-/// side of a kink; what is left is its rounding.
+/// Below fp32, images are exact in bfloat16 and a lens (operation_cases.h) passes them on
+/// unchanged. So an operation sees the same values as in the reference, and picks the same maximum
+/// or side of a kink; only its own rounding remains.
 inline std::vector<Example> gpu_examples(const model::Network& net, std::size_t peers,
                                          std::size_t batch, const std::string& precision) {
   std::vector<Example> examples;
@@ -205,12 +206,12 @@ inline std::vector<Example> gpu_examples(const model::Network& net, std::size_t 
 
 /// |x - reference| / |reference| that the precision allows over a handful of operations: floats
 /// have a unit roundoff of 6e-8 and sums here some thousand terms; tf32 has 5e-4, which averages
-/// out over a sum's terms; bf16 has 4e-3, of every value that is stored.
+/// out over a sum's terms; bf16 has 4e-3, for every stored value.
 inline double tolerance_of(const std::string& precision) {
   return precision == "fp32" ? 1e-5 : precision == "tf32" ? 1e-3 : 2e-2;
 }
 
-/// Checks a peer's outcome in training against the reference, tensor by tensor.
+/// Checks a peer's results in training against the reference, tensor by tensor.
 inline void expect_reference(const model::Network& net, const Example& example,
                              const Random& random, const ProgramOutcome& found, double tolerance) {
   Doubles buffers = example.buffers;
@@ -220,8 +221,8 @@ inline void expect_reference(const model::Network& net, const Example& example,
   for (const Segment& segment : net.layout().segments()) {
     const auto expected = std::span(reference.gradient).subspan(segment.offset, segment.size);
     const auto made = std::span(found.gradient).subspan(segment.offset, segment.size);
-    // A bias right before a norm has gradient 0: what is left of its terms is rounding, which is
-    // relative to them and not to their sum.
+    // A bias right before a norm has gradient 0: only rounding remains, which is relative to its
+    // terms and not to their sum.
     const double scale = std::max(norm(expected), 0.1 * norm(reference.gradient));
     const double error = distance(made, expected);
     if (error <= tolerance * scale) continue;
@@ -239,7 +240,7 @@ inline void expect_reference(const model::Network& net, const Example& example,
   EXPECT_LE(distance(found.buffers, buffers), tolerance * norm(buffers)) << "buffers";
 }
 
-/// Two peers have the gradients of the reference, and each alone the same bits.
+/// Two peers have the gradients of the reference, and each alone gives the same bits.
 inline void expect_gradients(const model::Network& net, std::size_t batch,
                              const std::string& precision) {
   const auto examples = gpu_examples(net, 2, batch, precision);

@@ -26,9 +26,9 @@ model::Network chain(const std::string& name) {
   return model::chain_network(*std::ranges::find(chains, name, &model::Chain::name));
 }
 
-/// Steps read and write arrays in the order of a backward pass; nobody may find another value's
-/// gradient where it looks for one. A step reads that of its output, which is dead from then on,
-/// and gives one to its inputs.
+/// Simulates the array accesses of a backward pass: no step may find another value's gradient where
+/// it expects one. A step reads that of its output, which is dead from then on, and writes those of
+/// its inputs.
 void expect_nothing_is_overwritten(const model::Network& net) {
   const std::vector<Fused> steps = fuse(net);
   const std::vector<Value> owners = gradient_owners(net, steps);
@@ -42,7 +42,7 @@ void expect_nothing_is_overwritten(const model::Network& net) {
     if (steps[k].residual) inputs.insert(*steps[k].residual);
     inputs.erase(net.input());
     for (const Value x : inputs) {
-      // The array is free, or holds this gradient, or that of y, which is handed on as it is.
+      // The array is free, or holds this gradient, or that of y, which is passed on unchanged.
       EXPECT_TRUE(!given[x] || holds[owners[x]] == x) << net.operations()[x].name;
       EXPECT_TRUE(owners[x] != owners[y] || (steps[k].residual == x && !given[x]));
       given[x] = true;

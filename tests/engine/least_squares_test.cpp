@@ -59,7 +59,7 @@ TEST(LeastSquares, GradientIsRoundedOnce) {
   bank.gradients(0);
   const std::vector<float> x = bank.x;
   const std::vector<float> g = bank.g;
-  // Central differences of a quadratic are exact but for the rounding of doubles.
+  // Central differences of a quadratic are exact up to the rounding of doubles.
   for (std::size_t k = 0; k < bank.dim(); ++k) {
     const auto losses_at = [&](float shift) {
       bank.x = x;

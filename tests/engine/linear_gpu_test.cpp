@@ -17,11 +17,12 @@ void PrintTo(const Layer& layer, std::ostream* out) {
   *out << layer.in << "To" << layer.out << "Batch" << layer.batch;
 }
 
-/// Sizes at which warps share a sum, have more than one part of it, or only some of a tile.
+/// Sizes at which warps share a sum, have more than one part of it, or only part of a tile.
 class GpuLinear : public GpuTest,
                   public ::testing::WithParamInterface<std::tuple<Layer, std::string>> {
  protected:
-  /// The layer between a lens (operation_cases.h), which its input's gradient goes to, and another.
+  /// The layer between a lens (operation_cases.h), which receives its input's gradient, and another
+  /// layer.
   static model::Network network(const Layer& layer) {
     model::Network net({layer.in, 1, 1});
     model::Value x = net.add("lens", model::Conv2d{.out = layer.in, .kernel = 1}, {net.input()});

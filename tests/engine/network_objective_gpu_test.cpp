@@ -17,7 +17,7 @@ double relative(std::span<const float> found, std::span<const float> expected) {
 class GpuBank {
  public:
   GpuBank(std::string_view spec, const BankOptions& options) : GpuBank(spec, options, nullptr) {}
-  /// On the GPU of another one.
+  /// Shares the GPU of another one.
   GpuBank(std::string_view spec, const BankOptions& options, Gpu* gpu)
       : own_(gpu ? nullptr : std::make_unique<Gpu>("fp32")),
         gpu_(gpu ? *gpu : *own_),
@@ -106,7 +106,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Its 9 million parameters take the host half a second a gradient, and as long to draw.
+/// Its 9 million parameters take the host half a second per gradient, and as long to draw.
 std::vector<Case> cases_and_vgg11() {
   std::vector<Case> all = cases();
   all.push_back({"Vgg11", kPictures, {.peers = 1, .model = "vgg11", .batch = 4}, 3});
@@ -116,13 +116,14 @@ std::vector<Case> cases_and_vgg11() {
 class GpuNetworkObjective : public GpuTest, public ::testing::WithParamInterface<Case> {};
 class GpuGradients : public GpuNetworkObjective {};
 
-/// Each round both are at the same model, so that errors are of one gradient, some 20 layers deep.
+/// Each round both are at the same model, so that errors are those of one gradient, some 20 layers
+/// deep.
 ///
-/// Most gradients agree to rounding. But where a value lies within rounding of a relu's kink, its
-/// whole gradient is there or not: on the host alone, moving ResNet-20's model by 1e-7 of itself
+/// Most gradients agree to rounding. But if a value is within rounding of a relu's kink, its whole
+/// gradient is present or not: on the host alone, perturbing ResNet-20's model by 1e-7 of itself
 /// changes 33 of 40 such gradients by at most 2e-6, and the others by 2e-4 to 4e-3. So the median
-/// is held to rounding (of the three that VGG-11 has, none need be free of such values), and each
-/// gradient to what a few such values may do.
+/// must agree to rounding (except for VGG-11, all of whose three gradients may have such values),
+/// and each gradient within the effect of a few such values.
 TEST_P(GpuGradients, AreThoseOfTheHostRoundAfterRound) {
   Bank host(GetParam().data, GetParam().options);
   GpuBank device(GetParam().data, GetParam().options);
@@ -212,7 +213,8 @@ TEST_P(GpuGradients, HaveTheSameBitsAgainAndAmongOthers) {
   }
 }
 
-/// There are two lists of launches: of rounds that need the order of a new pass, and of the others.
+/// There are two recorded launch lists: for rounds that need the order of a new pass, and for
+/// others.
 TEST_P(GpuNetworkObjective, ReplaysItsRounds) {
   GpuBank bank(GetParam().data, GetParam().options);
   for (std::uint32_t round = 0; round < 40; ++round) bank.gradients(round);

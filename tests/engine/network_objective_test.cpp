@@ -15,7 +15,7 @@ constexpr std::size_t kBias = 640;  // where the biases of `logistic` begin
 
 TEST(NetworkObjective, CountsRoundsAndBatches) {
   Bank bank("digits", {.peers = 4, .batch = 32});
-  EXPECT_EQ(bank->rounds_per_epoch(), 12u);  // 1,442 / 4 = 360 samples a peer
+  EXPECT_EQ(bank->rounds_per_epoch(), 12u);  // 1,442 / 4 = 360 samples per peer
   EXPECT_EQ(bank->batch(), 32u);
   EXPECT_EQ(bank->layout().dim(), 650u);
 }
@@ -35,8 +35,8 @@ TEST(NetworkObjective, KnowsNothingAtFirst) {
 
 TEST(NetworkObjective, PeersSeeOnlyTheirPart) {
   Bank bank("digits", {.peers = 10, .partition = "by-label", .batch = 50});
-  // At zero a bias's slope is 1/10 less the class's share of the batch. Peer 5 holds 144 samples of
-  // the ten classes of about 144, so no 0 and no 9; a whole pass is three rounds.
+  // At zero the gradient of a bias is 1/10 minus the class's share of the batch. Peer 5 holds 144
+  // samples of the ten classes of about 144, so no 0 and no 9; a whole pass is three rounds.
   double share_of_five = 0;
   for (std::uint32_t round = 0; round < 3; ++round) {
     bank.gradients(round);
@@ -82,7 +82,7 @@ TEST(NetworkObjective, HoldsOutWhatItIsAskedTo) {
   EXPECT_EQ(bank->rounds_per_epoch(), 7u);  // 3/4 of 1,442 over five peers: 216 samples
 }
 
-/// A network with running statistics, which a peer keeps to itself, and augmentation.
+/// A network with running statistics, which are local to a peer, and augmentation.
 const BankOptions kRich{
     .peers = 3, .model = "cnn:norm=batch", .augment = "crop-flip:padding=1", .batch = 8};
 
@@ -116,7 +116,7 @@ TEST(NetworkObjective, DropsTheSameWhereverAPeerLives) {
   EXPECT_EQ(both.losses[1], second.losses[0]);
   const float* row = both.g.data() + both.dim();
   EXPECT_TRUE(std::equal(second.g.begin(), second.g.end(), row));
-  // What is dropped has no gradient: half of the columns of the first layer behind it.
+  // Dropped entries have no gradient: half of the columns of the first layer after the dropout.
   const auto& segments = both->layout().segments();
   const auto segment = std::ranges::find_if(segments, [](const Segment& s) {
     return s.shape == std::vector<std::size_t>{512, 512};
@@ -174,8 +174,8 @@ TEST(NetworkObjective, EstimatesTheStatisticsOfAModelThatNoPeerHolds) {
       bank->evaluate({bank.x.data(), bank.dim()}, std::vector<float>(estimate.size(), 1)).loss);
 }
 
-/// Peers 1 and 2 of 5, in a process that holds no more than their samples (and those on which
-/// statistics are estimated), against all in one.
+/// Peers 1 and 2 of 5, in a process that holds only their samples (and those on which statistics
+/// are estimated), against all in one process.
 TEST(NetworkObjective, DoesTheSameWithTheSamplesOfItsOwnPeersAlone) {
   for (bool estimates : {true, false}) {
     BankOptions options{.model = "cnn:norm=batch",

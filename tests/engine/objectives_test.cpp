@@ -23,7 +23,7 @@ std::vector<std::string> noiseless() {
   return specs;
 }
 
-/// What `--data` takes and needs no files.
+/// The values of `--data` that need no files.
 std::vector<std::string> all_specs() {
   std::vector<std::string> specs = noiseless();
   specs.emplace_back("digits");
@@ -32,7 +32,7 @@ std::vector<std::string> all_specs() {
   return specs;
 }
 
-/// What `--data` takes keeps the contract written in objective.h.
+/// Every value of `--data` fulfils the contract in objective.h.
 class ObjectiveContract : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ObjectiveContract, ProblemIsTheSameHoweverPeersAreSpreadOverBanks) {
@@ -52,7 +52,7 @@ TEST_P(ObjectiveContract, ProblemIsTheSameHoweverPeersAreSpreadOverBanks) {
       return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(rows * part.dim()));
     };
     EXPECT_EQ(part.x, rows_of(start));
-    std::vector<float> starts(all.rows() * part.dim());  // a bank knows the others', too
+    std::vector<float> starts(all.rows() * part.dim());  // a bank knows those of other peers, too
     for (std::size_t i = 0; i < all.rows(); ++i) {
       part->initial_model(static_cast<std::uint32_t>(i),
                           std::span(starts).subspan(i * part.dim(), part.dim()));
@@ -113,7 +113,7 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& row) {
 
 INSTANTIATE_TEST_SUITE_P(Data, ObjectiveContract, ::testing::ValuesIn(all_specs()), test_name);
 
-/// Where losses and gradients carry the same (or no) noise, one is the derivative of the other.
+/// If losses and gradients have the same (or no) noise, the gradient is the derivative of the loss.
 class NoiselessObjective : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NoiselessObjective, GradientIsTheSlopeOfTheLoss) {
@@ -141,7 +141,7 @@ TEST_P(NoiselessObjective, GradientIsTheSlopeOfTheLoss) {
 
 INSTANTIATE_TEST_SUITE_P(Data, NoiselessObjective, ::testing::ValuesIn(noiseless()), test_name);
 
-/// What is promised of x* in closed_form.h.
+/// The properties of x* stated in closed_form.h.
 class ClosedForm : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ClosedForm, MeanGradientAtTheOptimumIsZero) {

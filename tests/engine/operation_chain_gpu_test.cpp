@@ -9,10 +9,10 @@
 namespace hearsay::engine {
 namespace {
 
-/// Below fp32, values between a chain's operations are rounded, and where that takes one across the
-/// kink of a relu, its whole gradient is there or not: of N values in all, each does about
-/// 1 / sqrt(N) of the gradient's norm. Here N is about 2,000, and of values spread like a normal
-/// distribution one in 4,000 lies within tf32's rounding of 0, one in 500 within bf16's.
+/// Below fp32, values between a chain's operations are rounded, and if that moves one across the
+/// kink of a relu, its whole gradient is present or not: of N values in total, each contributes
+/// about 1 / sqrt(N) of the gradient's norm. Here N is about 2,000, and of normally distributed
+/// values one in 4,000 is within tf32's rounding of 0, one in 500 within bf16's.
 double allowed_in_all(const std::string& precision) { return precision == "tf32" ? 0.05 : 0.15; }
 
 class GpuChain : public GpuTest,

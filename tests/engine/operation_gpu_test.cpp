@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kPeers = 3;
 
-/// Every operation of a program for several peers computes, for each with its own parameters, what
-/// the reference does in double precision.
+/// Every operation of a program for several peers computes, for each with its own parameters, the
+/// same as the reference in double precision.
 class GpuOperation : public GpuTest,
                      public ::testing::WithParamInterface<
                          std::tuple<model::OperationCase, std::size_t, std::string>> {
@@ -42,7 +42,7 @@ TEST_P(GpuOperation, HasTheLogitsOfTheReferenceInEvaluation) {
   EXPECT_LE(distance(logits, expected), tolerance_ * norm(expected));
 }
 
-/// Nothing of a call is left for the next: not even NaN, with which the first fills the memory.
+/// No state carries over to the next call: not even NaN, with which the first fills the memory.
 TEST_P(GpuOperation, ForgetsWhatItComputedBefore) {
   std::vector<Example> poison = examples_;
   for (Example& example : poison) {
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class GpuStatistics : public GpuTest {};
 
-/// A convolution sums up the moments of what it makes; where a channel's mean is hundreds of its
+/// A convolution accumulates the moments of its output; if a channel's mean is hundreds of its
 /// deviations, its variance must not be lost in the squares. The weights are exact in tf32 too, so
 /// that only the sums are rounded.
 class GpuFarMoments : public GpuTest, public ::testing::WithParamInterface<std::string> {};
@@ -152,7 +152,7 @@ TEST_P(GpuFarMoments, KeepTheVariance) {
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const std::vector<float> found = program.buffers(i);
     for (std::size_t c = 0; c < 2 * kChannels; ++c) {
-      // Floats near 300 deviations stand 1e-5 of a deviation or more apart.
+      // Adjacent floats near 300 deviations differ by 1e-5 of a deviation or more.
       const double allowed = c < kChannels ? 1e-6 : 1e-4;
       EXPECT_NEAR(found[c], expected[i][c], allowed * expected[i][c])
           << "peer " << i << (c < kChannels ? ", mean" : ", variance") << " of channel "

@@ -11,11 +11,11 @@ namespace hearsay::engine {
 namespace {
 
 /// Single precision has a unit roundoff of 6e-8. The longest sums here have some thousand terms of
-/// both signs, which cost about sqrt(1000) of it, twice on the way there and twice on the way back.
-/// (The largest error seen is 2e-6.)
+/// both signs, which cost about sqrt(1000) of it, twice in forward and twice in backward. (The
+/// largest error seen is 2e-6.)
 constexpr double kTolerance = 1e-5;
 
-/// Every operation of a program computes what the reference does in double precision.
+/// Every operation of a program computes the same as the reference in double precision.
 class PlannedOperation
     : public ::testing::TestWithParam<std::tuple<model::OperationCase, std::size_t>> {
  protected:
@@ -41,8 +41,8 @@ TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
         std::span<const double>(reference.gradient).subspan(segment.offset, segment.size);
     const auto found =
         std::span<const float>(planned.gradient).subspan(segment.offset, segment.size);
-    // A bias right before a norm has gradient 0: what is left of its terms is rounding, which is
-    // relative to them and not to their sum.
+    // A bias right before a norm has gradient 0: only rounding remains, which is relative to its
+    // terms and not to their sum.
     const double scale = std::max(norm(expected), 0.1 * norm(reference.gradient));
     EXPECT_LE(distance(found, expected), kTolerance * scale) << segment.name;
   }
@@ -57,7 +57,7 @@ TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
   EXPECT_LE(distance(logits, expected), kTolerance * norm(expected));
 }
 
-/// Nothing of a call is left for the next: not even NaN, with which the first fills the arena.
+/// No state carries over to the next call: not even NaN, with which the first fills the arena.
 TEST_P(PlannedOperation, ForgetsWhatItComputedBefore) {
   cpu::Program used = make_program(), fresh = make_program(), other = make_program();
   Example poison = example_;

@@ -15,7 +15,7 @@ using model::Example;
 inline std::vector<float> to_floats(const Doubles& x) { return {x.begin(), x.end()}; }
 inline Doubles to_doubles(const std::vector<float>& x) { return {x.begin(), x.end()}; }
 
-/// What a program makes of a batch in training mode.
+/// The results of a program for a batch in training mode.
 struct ProgramOutcome {
   double loss = 0;
   std::vector<float> gradient, buffers;

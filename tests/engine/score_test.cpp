@@ -7,7 +7,7 @@
 namespace hearsay::engine {
 namespace {
 
-/// Files of all versions have these names.
+/// The names in the files of all versions.
 TEST(MetricKeys, AreStable) {
   const MetricKeys accuracy = keys_of(kAccuracy);
   EXPECT_EQ(accuracy.mean, "accuracy_mean");

@@ -19,8 +19,8 @@ void PrintTo(const Strided& conv, std::ostream* out) {
 }
 
 /// Convolutions of 3 x 3 with stride 2, whose gradient with respect to the input is computed in
-/// quarters (conv_geometry.h) where it can be: images of many tiles and tiles of many images, more
-/// than there are, odd sizes, channels of several chunks, and such as have no quarters.
+/// quarters (conv_geometry.h) where possible: images of many tiles and tiles of many images, more
+/// than there are, odd sizes, channels of several chunks, and shapes that have no quarters.
 class GpuStridedConv : public GpuTest,
                        public ::testing::WithParamInterface<std::tuple<Strided, std::string>> {
  protected:
@@ -33,7 +33,7 @@ class GpuStridedConv : public GpuTest,
     return net.add("lens", model::Conv2d{.out = channels, .kernel = 1}, {net.input()});
   }
 
-  /// With a linear layer that reads x.
+  /// Appends a linear layer that reads x.
   void expect_gradient_of(model::Network& net, model::Value x) const {
     if (net.shape(x).pixels() > 1) x = net.add("flatten", model::Flatten{}, {x});
     net.add("linear", model::Linear{.out = 3}, {x});
@@ -49,7 +49,8 @@ TEST_P(GpuStridedConv, HasTheGradientOfTheReference) {
   expect_gradient_of(net, add_conv(net, add_lens(net)));
 }
 
-/// What it adds up for the batch norm before it, beside a shortcut whose gradient is there already.
+/// The sums it accumulates for the batch norm before it, with a shortcut whose gradient is already
+/// present.
 TEST_P(GpuStridedConv, SumsForTheNormBeforeIt) {
   model::Network net(conv_.input);
   model::Value x = add_lens(net);
@@ -59,7 +60,7 @@ TEST_P(GpuStridedConv, SumsForTheNormBeforeIt) {
   expect_gradient_of(net, net.add("add", model::Add{}, {y, around}));
 }
 
-/// The same where relu lets through what a sum with a residual decides.
+/// The same if the relu's mask depends on a sum with a residual.
 TEST_P(GpuStridedConv, SumsForTheNormOfASumBeforeIt) {
   model::Network net(conv_.input);
   const model::Value lens = add_lens(net), norm = net.add("norm", model::BatchNorm{}, {lens});

@@ -55,8 +55,8 @@ TEST_P(Experiment, HasRowsThatDiffer) {
   }
 }
 
-/// A network of any size would do here; these take no time. Graph, method, compressor, optimizer
-/// and rate are those of the row.
+/// Any network would do here; these take no time. Graph, method, compressor, optimizer and rate are
+/// those of the row.
 train::Config with_small_data(const train::Config& row) {
   train::Config config = row;
   if (row.text("model") != "none") {
@@ -95,9 +95,9 @@ TEST_P(Experiment, NamesModelsThatThereAre) {
   }
 }
 
-/// The quick profile needs no files, and says on its page that it is not the paper's data. What it
-/// takes is measured in docs/sweeps.md; here it is kept from growing: samples seen by all peers for
-/// networks, steps of a peer for closed forms.
+/// The quick profile needs no files, and says on its page that it does not use the paper's data.
+/// Its duration is measured in docs/sweeps.md; here its size is bounded: samples seen by all peers
+/// for networks, steps per peer for closed forms.
 TEST_P(Experiment, HasAQuickProfileThatIsQuick) {
   const Sweep sweep = read(GetParam(), true);
   EXPECT_TRUE(sweep.banner.find("ot the paper's data") != std::string::npos ||
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(All, Experiment, ::testing::ValuesIn(sweep_files()), []
   return name;
 });
 
-/// What the papers print, added up: typed a second time, from the papers, so that a slip shows.
+/// Sums of the papers' printed numbers, typed a second time from the papers to detect typos.
 struct Checksum {
   const char *file, *figure;
   std::size_t count;

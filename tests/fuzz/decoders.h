@@ -9,15 +9,15 @@
 
 namespace hearsay::fuzz {
 
-/// Every way of decoding a compressed vector: the specs cover each operator and value format.
+/// The specs of all decoders of a compressed vector: they cover each operator and value format.
 const std::vector<std::string>& specs();
 
 /// Models from empty to a thousand entries.
 const std::vector<Layout>& layouts();
 
-/// Read foreign bytes: byte 0 chooses the spec, byte 1 the layout, the rest is the code. Returns
-/// whether it was accepted. Throws std::logic_error if that gave a vector of the wrong shape, and
-/// whatever but CorruptData a decoder throws: both are bugs.
+/// Decode untrusted bytes: byte 0 selects the spec, byte 1 the layout, the rest is the code.
+/// Returns whether it was accepted. Throws std::logic_error if the decoded vector has the wrong
+/// shape, and passes on any exception of a decoder but CorruptData: both are bugs.
 bool decode_vector(ByteView bytes);
 
 /// The same for a message header.

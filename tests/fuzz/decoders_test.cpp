@@ -39,7 +39,7 @@ TEST(Decoders, SurviveAHundredThousandMutatedCodes) {
     mutate(bytes, random);
     ASSERT_NO_THROW(accepted += decode_vector(bytes)) << "input " << i;
   }
-  EXPECT_GT(accepted, 1000);  // the mutations reach behind the first check
+  EXPECT_GT(accepted, 1000);  // the mutations get beyond the first check
   EXPECT_LT(accepted, 99'000);
 }
 

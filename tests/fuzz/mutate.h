@@ -9,7 +9,7 @@
 
 namespace hearsay {
 
-/// Overwrite, insert, remove or cut off a few bytes.
+/// Overwrite, insert, remove or truncate a few bytes.
 inline void mutate(Bytes& bytes, Random& random) {
   for (std::uint64_t edits = 1 + random.below(4); edits > 0; --edits) {
     const auto at = static_cast<std::ptrdiff_t>(random.below(bytes.size() + 1));

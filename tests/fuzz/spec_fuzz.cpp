@@ -1,5 +1,5 @@
-// Any text is read as a spec or refused with InvalidArgument, and what is read survives being
-// written.
+// Any text is parsed as a spec or rejected with InvalidArgument, and a parsed spec survives a round
+// trip.
 
 #include <cstddef>
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 namespace hearsay::golden {
 
-/// What PyTorch says of a tensor: all its entries if they are few, else its 2-norm and sums with
+/// PyTorch's values of a tensor: all its entries if they are few, else its 2-norm and sums with
 /// random signs (see golden.py).
 struct Expected {
   std::string name;
@@ -18,7 +18,8 @@ struct Expected {
   double scale = 0, offset = 0;  ///< of the weights; a buffer has none
   std::vector<double> facts;
 
-  /// An estimate of |x - expected| / |expected| that is below half of it once in a thousand cases.
+  /// An estimate of |x - expected| / |expected|, less than half of it only once in a thousand
+  /// cases.
   double error(std::size_t place, std::span<const double> x) const;
 };
 
@@ -28,12 +29,12 @@ struct GoldenFile {
   model::Shape input;
   std::size_t batch = 0;
   std::uint32_t images = 0;  ///< the stream of the images
-  double margin = 0;         ///< least distance of a kink's input from the kink
+  double margin = 0;         ///< least distance of the inputs of kinks from the kink
   double loss = 0;
   std::vector<double> logits;  ///< in evaluation mode, after the training step
   std::vector<Expected> tensors, buffers;
 
-  /// The weights, starting buffers, images and labels that PyTorch was given.
+  /// The weights, initial buffers, images and labels that PyTorch was given.
   model::Example example(const model::Network& net) const;
 };
 

@@ -1,4 +1,4 @@
-// Whole models against PyTorch: what golden.py computed once in double precision.
+// Whole models against PyTorch: results that golden.py computed once in double precision.
 
 #include <gtest/gtest.h>
 
@@ -59,8 +59,8 @@ TEST_P(Golden, ReferenceComputesWhatPyTorchDoes) {
   for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], file_.logits[i], 1e-9);
 }
 
-/// In single precision: the loss to 1e-6 and every gradient tensor to 1e-4, of which half is
-/// allowed so that an error of 1e-4 does not pass.
+/// In single precision: the loss to 1e-6 and every gradient tensor to 1e-4; the estimate must be
+/// below half of that, so that an error of 1e-4 does not pass.
 TEST_P(Golden, ProgramComputesWhatPyTorchDoes) {
   Example example = file_.example(net_);
   engine::cpu::Program program(net_, file_.batch);

@@ -4,7 +4,7 @@
 
 namespace hearsay::model {
 
-/// golden.py's network of what the models lack.
+/// golden.py's network of the operations that the models do not use.
 inline Network make_zoo(Shape input) {
   Network net(input);
   Value x = net.add("a", Conv2d{.out = 16, .padding = 1}, {net.input()});

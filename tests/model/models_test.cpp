@@ -25,7 +25,7 @@ std::string error_of(std::string_view spec, Shape input, std::size_t classes = 1
   return "no error";
 }
 
-/// Every row's example, and every value of every parameter that is a choice.
+/// Every row's example, and every value of every enumerated parameter.
 std::set<std::string> specs() {
   std::set<std::string> all;
   for (const ModelEntry& entry : model_registry()) {
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, ModelContract, ::testing::ValuesIn(specs()),
                            return name;
                          });
 
-/// Parameters as the papers' tables and byte counts imply, or as PyTorch counts them.
+/// Parameter counts implied by the papers' tables and byte counts, or PyTorch's.
 struct Count {
   const char* spec;
   Shape input;
@@ -131,7 +131,7 @@ TEST(Models, NameResnetTensorsAsAkamaster) {
   }
 }
 
-/// So on the way back a convolution is the last to add to its gradient, which engines make use of.
+/// So that in the backward pass a convolution adds to its gradient last, which engines exploit.
 TEST(Models, ReadTheInputOfAResidualBlockByAConvolutionFirst) {
   for (const char* spec : {"resnet20:shortcut=A", "resnet20:shortcut=B"}) {
     const Network net = make_model(spec, {3, 32, 32}, 10);

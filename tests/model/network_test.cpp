@@ -71,7 +71,7 @@ TEST(Network, LaysOutParametersInOrderAndShapedAsPyTorchs) {
   for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(buffers[i], i < 8 ? 0 : 1);
 }
 
-/// Every tensor is one stream of draws, however many threads draw them.
+/// Every tensor is one stream of draws, whatever the number of threads.
 TEST(Network, StartsWithTheSameBitsOnAnyNumberOfThreads) {
   Network net({16, 5, 5});
   Value x = net.add("normal", Conv2d{.out = 64, .kernel = 5, .padding = 2, .start = Start::kFanOut},

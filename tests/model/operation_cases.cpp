@@ -94,7 +94,7 @@ Example make_example(const Network& net, std::size_t batch, std::uint64_t seed) 
   std::vector<float> start(net.layout().dim());
   net.initialize(seed, start);
 
-  // A hard sigmoid must see both of its ends, which lie at +-3.
+  // The inputs of a hard sigmoid must reach beyond both of its ends, which are at +-3.
   const double scale =
       std::ranges::any_of(net.operations(),
                           [](const Operation& operation) {

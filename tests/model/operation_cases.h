@@ -9,7 +9,7 @@
 
 namespace hearsay::model {
 
-/// One operation on one input, to be checked at some batch size.
+/// One operation on one input, to be checked at several batch sizes.
 struct OperationCase {
   std::string name;
   Shape input;
@@ -18,16 +18,17 @@ struct OperationCase {
 
 std::ostream& operator<<(std::ostream& out, const OperationCase& test);
 
-/// Every kind of operation, with channels that fill vectors and that do not, groups, strides,
-/// paddings and images that are not square.
+/// Every kind of operation, with channels that do and do not fill vectors, groups, strides,
+/// paddings and non-square images.
 std::vector<OperationCase> operation_cases();
 
-/// input -> lens -> the operation -> flatten -> linear to 3 classes. The lens is a 1x1 convolution,
-/// so that its weights' gradient shows what gradient the operation passes on to its input. An
+/// input -> lens -> the operation -> flatten -> linear to 3 classes. The lens is a 1x1 convolution:
+/// the gradient of its weights shows the gradient that the operation passes to its input. An
 /// addition reads two lenses.
 Network lens_network(const OperationCase& test);
 
-/// Parameters, buffers and samples for a test: all of them generic, and exact as floats.
+/// Parameters, buffers and samples for a test: all of them generic, and exactly representable as
+/// floats.
 struct Example {
   Doubles parameters, buffers;
   Samples samples;

@@ -40,7 +40,7 @@ class Pass {
     }
   }
 
-  /// From the gradient of the logits to those of the parameters; returns that of the images.
+  /// Computes the gradients of the parameters from that of the logits; returns that of the images.
   Doubles run_backward(const Doubles& parameters, const Dropped& dropped, const Doubles& top,
                        Doubles& gradient) {
     std::vector<Doubles> gradients;

@@ -13,11 +13,11 @@ namespace hearsay::model {
 
 using Doubles = std::vector<double>;
 
-/// Whether dropout, as the operation of that index, drops that entry (channel, row, column) of that
-/// sample. An empty function turns dropout off.
+/// Whether dropout, as the operation with that index, drops that entry (channel, row, column) of
+/// that sample. An empty function disables dropout.
 using Dropped = std::function<bool(std::size_t operation, std::size_t sample, std::size_t entry)>;
 
-/// What model/operation.h promises of Dropout.
+/// The mask specified in model/operation.h for Dropout.
 Dropped dropped_by(const Network& net, const Random& random);
 
 /// Images (sample, channel, row, column) and their labels.
@@ -26,21 +26,21 @@ struct Samples {
   std::vector<std::uint16_t> labels;
 };
 
-/// What one batch in training mode gives.
+/// The results of one batch in training mode.
 struct Outcome {
   double loss = 0;  ///< mean softmax cross-entropy
   Doubles logits, gradient, images_gradient;
 };
 
 /// The reference: a network interpreted operation by operation in double precision, by the formulas
-/// of model/operation.h in plain loops. What it computes, every plan must.
+/// of model/operation.h in plain loops. Every plan must compute the same.
 ///
-/// `parameters` and `buffers` lie as in Network::layout() and Network::buffers(); training updates
-/// `buffers`. Backward passes are checked by central differences in reference_test.cpp.
+/// `parameters` and `buffers` are laid out as in Network::layout() and Network::buffers(); training
+/// updates `buffers`. Backward passes are checked by central differences in reference_test.cpp.
 Outcome reference_gradient(const Network& net, const Doubles& parameters, Doubles& buffers,
                            const Samples& samples, const Dropped& dropped);
 
-/// The loss alone; leaves `buffers` as they are.
+/// Only the loss; does not change `buffers`.
 double reference_loss(const Network& net, const Doubles& parameters, const Doubles& buffers,
                       const Samples& samples, const Dropped& dropped);
 
@@ -48,7 +48,7 @@ double reference_loss(const Network& net, const Doubles& parameters, const Doubl
 Doubles reference_logits(const Network& net, const Doubles& parameters, const Doubles& buffers,
                          const Doubles& images);
 
-/// Running statistics as Plan::observe updates them.
+/// Updates running statistics as Plan::observe does.
 void reference_observe(const Network& net, const Doubles& parameters, Doubles& buffers,
                        const Doubles& images, double momentum);
 

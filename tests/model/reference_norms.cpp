@@ -11,7 +11,7 @@ namespace {
 /// Flat indices of entries that share their statistics.
 using Set = std::vector<std::size_t>;
 
-/// One set a sample and group of channels, entries in the order channel, row, column.
+/// One set per sample and group of channels, entries in the order channel, row, column.
 std::vector<Set> group_sets(const Step& step, std::size_t groups) {
   const std::size_t size = step.in.size() / groups;
   std::vector<Set> sets(step.batch * groups, Set(size));
@@ -25,7 +25,7 @@ std::size_t channel_of(const Step& step, std::size_t i) {
   return i / step.in.pixels() % step.in.channels;
 }
 
-/// One set a channel.
+/// One set per channel.
 std::vector<Set> channel_sets(const Step& step) {
   std::vector<Set> sets(step.in.channels);
   for (std::size_t i = 0; i < step.x[0].size(); ++i) sets[channel_of(step, i)].push_back(i);
@@ -95,7 +95,7 @@ void pull_back_sets(Step& step, const std::vector<Set>& sets, ParameterOf* param
 
 // ---- y = w x s(v x) r + b, r a function of the set ----
 
-/// r and its derivative by each entry of the set.
+/// r and its derivative with respect to each entry of the set.
 struct Scale {
   double r = 0;
   Doubles slope;

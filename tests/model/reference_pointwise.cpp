@@ -27,7 +27,7 @@ double normal_density(double x) {
   return std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
 
-/// 0 for a dropped entry, else 1 / (1 - rate); 1 where dropout is off.
+/// 0 for a dropped entry, else 1 / (1 - rate); 1 if dropout is off.
 double dropout_factor(const Dropout& dropout, const Step& step, std::size_t i) {
   const std::size_t size = step.in.size();
   if (!step.training || !*step.dropped) return 1;

@@ -6,7 +6,7 @@
 
 namespace hearsay::model {
 
-/// What one operation reads and writes in a pass over a batch. Gradients are added to, not set.
+/// The arrays of one operation in a pass over a batch. Gradients are accumulated, not overwritten.
 struct Step {
   std::size_t index = 0;  ///< of the operation
   std::size_t batch = 0;
@@ -15,22 +15,22 @@ struct Step {
   double momentum = 0;  ///< of running statistics, in training
   const Dropped* dropped = nullptr;
 
-  std::vector<std::span<const double>> x;  ///< one an input
+  std::vector<std::span<const double>> x;  ///< one per input
   std::span<double> y;
-  std::vector<std::span<const double>> w;  ///< one a parameter
+  std::vector<std::span<const double>> w;  ///< one per parameter
   std::vector<std::span<double>> buffers;
 
   std::span<const double> dy;
   std::vector<std::span<double>> dx, dw;
 };
 
-/// Where entry (channel, row, column) of a sample lies.
+/// The offset of entry (channel, row, column) of a sample.
 inline std::size_t at(const Shape& shape, std::size_t sample, std::size_t channel, std::size_t row,
                       std::size_t column) {
   return ((sample * shape.channels + channel) * shape.height + row) * shape.width + column;
 }
 
-// One pair a kind: `forward` sets y, and the buffers in training; `backward` adds to dx and dw.
+// One pair per kind: `forward` sets y, and the buffers in training; `backward` adds to dx and dw.
 
 void forward(const Input&, Step&);
 void backward(const Input&, Step&);

@@ -24,9 +24,9 @@ class ReferenceGradient : public ::testing::TestWithParam<std::tuple<OperationCa
     return reference_loss(net_, example_.parameters, example_.buffers, example_.samples, dropped_);
   }
 
-  /// Compares derivatives along random vectors of signs. For a gradient that is off by e, they are
-  /// off by |e| in root mean square. The step is 1e-5 long, so that it hardly ever crosses a kink,
-  /// and central differences are off by about 1e-10 (truncation) and 1e-11 sqrt(n) (rounding).
+  /// Compares derivatives along random sign vectors. If the gradient is off by e, they are off by
+  /// |e| in root mean square. The step has length 1e-5, so it hardly ever crosses a kink, and
+  /// central differences are off by about 1e-10 (truncation) and 1e-11 sqrt(n) (rounding).
   void check(std::span<double> x, std::span<const double> gradient, const std::string& name) {
     Random random(7, Purpose::kTest);
     const double step = 1e-5 / std::sqrt(static_cast<double>(x.size()));

@@ -6,8 +6,8 @@ namespace hearsay::model {
 
 namespace {
 
-/// Calls visit(row, column, k, l) for every place (k, l) of the window of output pixel (i, j) that
-/// lies within the image, in row-major order.
+/// Calls visit(row, column, k, l) for every position (k, l) in the window of output pixel (i, j)
+/// that lies within the image, in row-major order.
 template <class Window, class Visit>
 void visit_window(const Window& window, const Shape& in, std::size_t i, std::size_t j,
                   Visit visit) {
@@ -51,7 +51,7 @@ void visit_products(const Conv2d& conv, const Step& step, Visit visit) {
   });
 }
 
-/// The place of the largest entry of a window, the first of equals.
+/// The index of the largest entry of a window; of equal ones the first.
 std::size_t largest_place(const MaxPool& pool, const Step& step, std::size_t b, std::size_t c,
                           std::size_t i, std::size_t j) {
   std::size_t place = 0;

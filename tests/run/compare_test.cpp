@@ -19,7 +19,7 @@ train::Config settings() {
                              {"threads", "1"}});
 }
 
-/// Asks to stop after so many rounds, counted over all runs it sees.
+/// Requests a stop after so many rounds, counted over all runs it observes.
 class StopAfter : public Observer {
  public:
   explicit StopAfter(int rounds) : left_(rounds) {}

@@ -1,4 +1,4 @@
-// Runs on a GPU: what they share with runs on the host, and with each other.
+// Runs on a GPU, compared with runs on the host and with each other.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,8 +52,9 @@ double relative_distance(const std::vector<float>& a, const std::vector<float>& 
   return std::sqrt(error / norm);
 }
 
-/// On the host, learning rates that differ by 5e-6 of themselves, about what sums in another order
-/// do to a gradient, end in models up to 7e-4 apart: compressors and relus have thresholds.
+/// On the host, learning rates that differ by 5e-6 of themselves, about the effect of another
+/// summation order on a gradient, end in models up to 7e-4 apart: compressors and relus have
+/// thresholds.
 TEST_P(GpuRunOf, HasTheModelsOfTheHost) {
   train::Trainer host(network_on("cpu")), device(network_on(kGpu));
   run_all(host);
@@ -90,7 +91,7 @@ TEST_P(GpuRunOf, GivesTheSameBitsBesideAnother) {
   }
 }
 
-/// Asks to stop once so many rounds are done.
+/// Requests a stop once so many rounds are completed.
 class StopAt : public Observer {
  public:
   explicit StopAt(std::uint64_t round) : round_(round) {}
@@ -116,7 +117,7 @@ TEST_P(GpuRunOf, GoesOnBitForBitAfterAStop) {
 INSTANTIATE_TEST_SUITE_P(Registry, GpuRunOf, ::testing::ValuesIn(algorithm::registry()),
                          support::name_of);
 
-/// The device may be 64 rounds behind: what it tells late is as exact.
+/// The device may be 64 rounds behind: its late reports are just as exact.
 TEST(GpuRun, NamesThePeerAndRoundOfAFailure) {
   if (!has_gpu()) GTEST_SKIP() << "no CUDA device";
   const auto failure_on = [](const char* device) -> std::string {

@@ -9,7 +9,7 @@
 namespace hearsay::run {
 namespace {
 
-/// A short run of a network with batch norm, whose running statistics are a peer's own.
+/// A short run of a network with batch norm, whose running statistics are local to a peer.
 class Export : public ::testing::Test {
  protected:
   Export() { run(config_, scratch_ / "run", silent_); }

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs that differ in method, graph, compressor, seed, rounds and when they are looked at.
+/// Runs that differ in method, graph, compressor, seed, rounds and evaluation interval.
 std::vector<train::Config> different_runs() {
   return {
       support::quadratics({{"algorithm", "scsp:final=5"},

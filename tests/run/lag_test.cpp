@@ -1,4 +1,4 @@
-// Simulations whose device is behind: what they tell is the same, later.
+// Trainers whose device lags behind: their reports are the same, only later.
 #include <gtest/gtest.h>
 
 #include "hearsay/core/error.h"

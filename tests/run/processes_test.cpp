@@ -12,13 +12,14 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Train alone and together: everything but the time is the same.
+/// Train in one process and in the group: everything but the time is the same.
 void expect_the_simulation(gossip::ProcessGroup& group, const train::Config& config) {
   const support::SharedScratch scratch(group);
   Observer silent;
   if (group.leads()) run(config, scratch / "alone", silent);
-  // Only then the others: oneDNN sets up its cache in a way that the thread sanitizer cannot see,
-  // and reports as a race where several threads of a program are the first to use it.
+  // The other ranks start only then: oneDNN initializes its cache in a way that the thread
+  // sanitizer cannot see, and that it reports as a race if several threads of a program are the
+  // first to use it.
   group.any(false);
   const Outcome outcome = run(config, scratch / "together", silent, group);
   EXPECT_TRUE(outcome.finished);
@@ -46,8 +47,8 @@ TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
   world().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
-/// Peers that start apart: copies of others' models start where those do. And messages of
-/// kilobytes, which transports treat otherwise than small ones.
+/// Peers with different initial models: copies of remote models start at those. And messages of
+/// kilobytes, which transports treat differently from small ones.
 TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulationInConsensus) {
   const train::Config config = settings(
       {{"data", "consensus:dim=5001"}, {"rounds", "20"}, {"evaluate", "10"}, {"threads", "2"}});
@@ -86,7 +87,7 @@ TEST_P(InProcesses, GraphsChange) {
   }
 }
 
-/// 3 peers in 2 processes, and so on; 7 are never shared out evenly.
+/// 3 peers in 2 processes, and so on; 7 never divide evenly.
 TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
   GetParam().run([&](gossip::ProcessGroup& group) {
     for (const std::size_t peers : {group.processes() + 1, std::size_t{7}}) {
@@ -119,7 +120,7 @@ TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
   GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
-/// Asks to stop after a round.
+/// Requests a stop after a round.
 class Stopper : public Observer {
  public:
   explicit Stopper(std::uint64_t round) : round_(round) {}
@@ -150,14 +151,14 @@ TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
         EXPECT_TRUE(resume(scratch / "together", 0, silent).finished);
         support::expect_same_run(scratch / "unbroken", scratch / "together");
       }
-      group.any(false);  // the run alone has stopped
+      group.any(false);  // the single-process run has stopped
       EXPECT_TRUE(resume(scratch / "alone", 0, silent, group).finished);
       if (group.leads()) support::expect_same_run(scratch / "unbroken", scratch / "alone");
     });
   }
 }
 
-/// Only process 0 reads back the last evaluation, and the others end without one.
+/// Only rank 0 reads back the last evaluation; the others end without one.
 TEST_P(InProcesses, ARunThatIsResumedMayEndBeforeItsNextEvaluation) {
   const train::Config config = support::quadratics(
       {{"algorithm", "sgp"}, {"rounds", "20"}, {"evaluate", "20"}, {"checkpoint", "3"}});
@@ -205,7 +206,7 @@ TEST_P(InProcesses, AllThrowWhatOneFinds) {
                 "program with the same settings everywhere");
     }
     EXPECT_FALSE(std::filesystem::exists(scratch / "wrong"));
-    // All of them are still together, with threads as each likes.
+    // All ranks are still in step, each with its own number of threads.
     train::Config threaded = config;
     threaded.set("threads", group.leads() ? "1" : "2");
     run(threaded, scratch / "another", silent, group);

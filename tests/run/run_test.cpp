@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 struct Interrupted {};
 
-/// Ends a run after a round, as a crash would: by an exception that nobody in the library expects.
+/// Ends a run after a round, as a crash would: by an exception that the library does not expect.
 class Interrupt : public Observer {
  public:
   explicit Interrupt(std::uint64_t round) : round_(round) {}
@@ -33,7 +33,7 @@ class Interrupt : public Observer {
   std::uint64_t round_;
 };
 
-/// Remembers what a resumed run tells.
+/// Records the observer calls of a resumed run.
 class Listener : public Observer {
  public:
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
@@ -49,7 +49,7 @@ class Listener : public Observer {
 
 class RunOf : public support::EveryAlgorithm {};
 
-/// Evaluations are at 0, 4, 8, ...; the checkpoint that counts is that of round 10.
+/// Evaluations are at 0, 4, 8, ...; the checkpoint that is used is that of round 10.
 TEST_P(RunOf, GoesOnFromACheckpointAsIfNothingHadHappened) {
   support::Scratch scratch;
   Observer silent;

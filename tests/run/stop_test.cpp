@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Asks to stop once so many rounds are done.
+/// Requests a stop once so many rounds are completed.
 class StopAt : public Observer {
  public:
   explicit StopAt(std::uint64_t round) : round_(round) {}
@@ -45,7 +45,7 @@ TEST_P(StopOf, GoesOnAsIfNothingHadHappened) {
             support::contents(scratch / "unbroken/models"));
 }
 
-/// Asks to stop in a round: when it is done, before anything else.
+/// Requests a stop during a round: it takes effect right after it, before anything else.
 class StopIn : public Observer {
  public:
   explicit StopIn(std::uint64_t round) : round_(round) {}
@@ -57,8 +57,8 @@ class StopIn : public Observer {
   int asked_ = 0;
 };
 
-/// Rounds 12 and 26, the last, are to be evaluated after; a stopped run leaves that to the next
-/// one.
+/// Rounds 12 and 26, the last, are followed by an evaluation; a stopped run leaves that to the
+/// resumed one.
 TEST_P(StopOf, DoesNotEvaluateFirst) {
   support::Scratch scratch;
   Observer silent;

@@ -64,7 +64,7 @@ TEST(Summary, HoldsEveryStableName) {
   EXPECT_GT(summary["train_loss"], 0) << "the final rounds of scsp take no gradient";
 }
 
-/// Three rounds of one ring, then two of another: edges of both, 24 + 40 bytes a message.
+/// Three rounds of one ring, then two of another: edges of both, 24 + 40 bytes per message.
 TEST(Summary, TellsTheBytesOfEachEdgeOfAGraphThatChanges) {
   support::Scratch scratch;
   const train::Config config =
@@ -81,7 +81,7 @@ TEST(Summary, TellsTheBytesOfEachEdgeOfAGraphThatChanges) {
   Observer silent;
   resume(scratch / "run", 1, silent);
   const Json edges = support::summary_of(scratch / "run")["bytes_by_edge"];
-  std::map<std::pair<int, int>, int> rounds;  // that an edge was used, from the graphs themselves
+  std::map<std::pair<int, int>, int> rounds;  // of each edge, from the graphs themselves
   for (const auto& [spec, count] : {std::pair("sparse-push:a", 3), {"sparse-push:b", 2}}) {
     const auto ring = graph::make_schedule(spec, {.peers = 4});
     for (const graph::Edge& edge : ring->at(0, 0).edges()) {

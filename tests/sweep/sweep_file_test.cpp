@@ -8,7 +8,7 @@
 namespace hearsay::sweep {
 namespace {
 
-/// A sweep file that is wrong, and what is said of it. `title = 't'` is line 1 of all.
+/// An invalid sweep file and its error message. `title = 't'` is line 1 of all.
 struct Wrong {
   const char *name, *text, *message;
 };

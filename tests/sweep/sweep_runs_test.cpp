@@ -56,7 +56,7 @@ TEST_F(SweepRunsTest, AreFoundByTheirHashWhateverTheirLabel) {
   Sweep renamed = sweep_;
   renamed.rows.front().label = "another name";
   EXPECT_EQ(runs_of(renamed, scratch_.path()).runs[0].out, all.runs[0].out);
-  // One that only looks like it is not taken for it.
+  // A directory that only has a matching name is not used.
   const fs::path liar = scratch_ / ("x-" + sweep_.rows[1].configs[0].hash().substr(0, 8));
   fs::create_directories(liar);
   fs::copy(all.runs[0].out / "config.toml", liar / "config.toml");

@@ -37,7 +37,7 @@ TEST(Config, TellsWhatWasGiven) {
   EXPECT_FALSE(config.given("peers"));
 }
 
-/// Texts that a path or a spec may hold, and that TOML quotes in different ways.
+/// Texts that a path or a spec may contain, and that TOML quotes in different ways.
 TEST(Config, ReadsBackWhatItWrote) {
   for (const char* odd :
        {"file:plain.txt", "file:it's.txt", "file:C:\\new\\t.txt", "file:it's \\u.txt",

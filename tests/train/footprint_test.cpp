@@ -12,7 +12,7 @@ namespace {
 
 using algorithm::footprint_of;
 
-/// Arrays of d floats a peer that a restart must find again.
+/// Arrays of d floats per peer that a checkpoint must contain.
 std::size_t saved_arrays(const backend::StateList& list) {
   std::size_t count = 0;
   for (const auto& item : list.items()) {
@@ -22,7 +22,7 @@ std::size_t saved_arrays(const backend::StateList& list) {
   return count;
 }
 
-/// What the words of the registry say of a method is what it does.
+/// The footprint that the registry states for a method is the actual one.
 class FootprintContract : public support::EveryAlgorithm {};
 
 TEST_P(FootprintContract, KeepsSoManyArrays) {
@@ -31,7 +31,7 @@ TEST_P(FootprintContract, KeepsSoManyArrays) {
   backend::StateList list;
   const_cast<algorithm::Algorithm&>(trainer.algorithm()).state(list);
   const std::size_t x = 1;
-  const std::size_t z = trainer.algorithm().push_sum().empty() ? 0 : 1;  // follows from the rest
+  const std::size_t z = trainer.algorithm().push_sum().empty() ? 0 : 1;  // derived from the rest
   EXPECT_EQ(x + footprint_of(GetParam()).kept, saved_arrays(list) + z);
 }
 

@@ -10,7 +10,7 @@
 namespace hearsay::train {
 namespace {
 
-/// A file that holds the ten unknowns of least-squares as 0, 1, 2, ...
+/// A file with the ten unknowns of least-squares set to 0, 1, 2, ...
 class Init : public ::testing::Test {
  protected:
   Init() : file_((scratch_ / "start.safetensors").string()) {

@@ -7,11 +7,11 @@
 namespace hearsay::train {
 namespace {
 
-/// One that files have by peer, one of which they have the mean alone.
+/// A metric that files have per peer, and one of which they have only the mean.
 constexpr engine::Metric kMetrics[] = {{.key = "error", .better = engine::Metric::Better::kSmaller},
                                        {.key = "share", .by_peer = false}};
 
-/// Differs in every figure from that of any other `i`; even ones have no validation figures.
+/// Differs in every value from the report of any other `i`; even ones have no validation results.
 PeerReport report_of(std::size_t i) {
   const double x = static_cast<double>(1 + i);
   PeerReport report;
@@ -63,7 +63,7 @@ TEST(PeerReport, RefusesForeignBytes) {
     EXPECT_THROW(read_peer_report(reader), CorruptData) << length;
   }
   Bytes foreign = whole;
-  foreign[8 + 4 + 2 * 8] = 2;  // behind loss and values: whether there is a validation loss
+  foreign[8 + 4 + 2 * 8] = 2;  // after loss and values: whether there is a validation loss
   ByteReader reader(foreign, "reports");
   EXPECT_THROW(read_peer_report(reader), CorruptData);
 }

@@ -52,13 +52,13 @@ class SavedModelFile : public ::testing::Test {
     for (int k = 0; k < 8; ++k) model_.push_back(0.5f * static_cast<float>(k));
   }
 
-  /// A file with that header and so many zeros.
+  /// Writes a file with that header and so many zeros.
   void write(const std::string& header, std::size_t bytes) {
     const std::uint64_t length = header.size();
     std::string text(reinterpret_cast<const char*>(&length), sizeof length);
     support::write_text(file_, text + header + std::string(bytes, '\0'));
   }
-  /// What is said about the file, without its name.
+  /// The error message about the file, without its name.
   std::string complaint() const {
     try {
       read_safetensors(file_, layout_, buffers_);
@@ -158,7 +158,7 @@ TEST_F(SavedModelFile, ThatIsNoneIsCorrupt) {
   EXPECT_EQ(complaint(), "has values in tensor 'bias' that are not finite");
 }
 
-/// Whatever the bytes: an error of ours, or a model of the right size.
+/// Whatever the bytes: one of our errors, or a model of the right size.
 TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
   write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8});
   const std::string whole = support::read_text(file_);

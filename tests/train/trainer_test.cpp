@@ -78,10 +78,10 @@ TEST(Traffic, CountsBothVectorsOfAMethodThatSendsTwo) {
 
 TEST(Traffic, OfAGlobalAverageIsARingAllReduce) {
   const gossip::Traffic t = finished({{"algorithm", "psgd"}, {"rounds", "7"}}).traffic;
-  EXPECT_EQ(t.global_bytes, 7 * 5 * (2 * 4 * 4 * kDim / 5));  // 2(n-1)/n * 4d a peer
+  EXPECT_EQ(t.global_bytes, 7 * 5 * (2 * 4 * 4 * kDim / 5));  // 2(n-1)/n * 4d per peer
   EXPECT_EQ(t.bytes, 0u);
   EXPECT_EQ(t.edge_rounds, 0u);
-  // Every third round is global, the others silent.
+  // Every third round is global, the others do not communicate.
   EXPECT_EQ(finished({{"algorithm", "local-sgd:period=3"}, {"rounds", "7"}}).traffic.global_bytes,
             2 * 5 * (2 * 4 * 4 * kDim / 5));
 }

@@ -13,14 +13,14 @@ struct Picture {
   Bytes rgb;
 };
 
-/// Decodes a JPEG or PNG file, told apart by their first bytes. Grey becomes three equal channels;
+/// Decodes a JPEG or PNG file, distinguished by its first bytes. Grey becomes three equal channels;
 /// transparency is dropped. Throws InvalidArgument or CorruptData, naming the file; pictures of
-/// more than 2^26 pixels are refused.
+/// more than 2^26 pixels are rejected.
 Picture read_picture(const SourceFile& file);
 
 inline constexpr std::size_t kMostPixels = std::size_t{1} << 26;
 
-// The decoders. Each returns what is wrong, or "".
+// The decoders. Each returns an error message, or "".
 std::string decode_jpeg(ByteView bytes, Picture& picture);
 std::string decode_png(ByteView bytes, Picture& picture);
 

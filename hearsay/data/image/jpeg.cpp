@@ -12,8 +12,8 @@ namespace hearsay::data {
 
 namespace {
 
-/// libjpeg's state, released at the end. Its errors come back by longjmp, so `run` holds nothing
-/// that has a destructor.
+/// libjpeg's state, released by the destructor. libjpeg reports errors by longjmp, so `run` has no
+/// locals with a destructor.
 struct Decoder {
   Decoder() {
     info.err = jpeg_std_error(&errors);
@@ -24,7 +24,7 @@ struct Decoder {
       std::longjmp(self->back, 1);
     };
     errors.emit_message = [](j_common_ptr common, int level) {
-      // Of the warnings, those that mean missing data: libjpeg would go on with grey.
+      // Warnings that mean missing data are errors: libjpeg would fill in grey.
       const int code = common->err->msg_code;
       if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) {
         common->err->error_exit(common);
@@ -38,7 +38,7 @@ struct Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// False, with the reason in `text`, if it failed.
+  /// Returns false on failure, with the reason in `text`.
   bool run(ByteView bytes, Picture& picture) {
     if (setjmp(back) != 0) return false;
     jpeg_create_decompress(&info);

@@ -7,7 +7,7 @@
 
 namespace hearsay::data {
 
-/// What a model sees of an entry p of one channel: slope p + offset.
+/// The normalization of one channel: a model sees entry p as slope p + offset.
 struct Normalizer {
   Normalizer(const Dataset& dataset, std::size_t channel) {
     const float deviation = dataset.deviation.empty() ? 1.0f : dataset.deviation[channel];
@@ -24,7 +24,7 @@ struct Normalizer {
   float offset = 0;
 };
 
-/// Calls body(entries) with the stored entries of sample i, bytes or floats, as they are.
+/// Calls body(entries) with the stored entries of sample i, as bytes or floats.
 template <class Body>
 void with_entries(const Dataset& dataset, const Samples& from, std::size_t i, Body body) {
   const std::size_t count = dataset.stored_features();

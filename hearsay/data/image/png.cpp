@@ -10,7 +10,7 @@ namespace hearsay::data {
 
 namespace {
 
-/// libpng's state, released at the end.
+/// libpng's state, released by the destructor.
 struct Decoder {
   Decoder() { image.version = PNG_IMAGE_VERSION; }
   ~Decoder() { png_image_free(&image); }
@@ -41,8 +41,8 @@ std::string decode_png(ByteView bytes, Picture& picture) {
   for (std::size_t i = 0; i < pixels; ++i) {
     for (std::size_t c = 0; c < 3; ++c) picture.rgb[3 * i + c] = rgba[4 * i + c];
   }
-  // Warnings are mostly of chunks that change no pixel (profiles, times); those of IDAT are about
-  // pixels that are not all there.
+  // Most warnings concern chunks that change no pixel (profiles, times); those of IDAT mean missing
+  // pixels.
   const std::string_view warning = image.warning_or_error != 0 ? image.message : "";
   return warning.starts_with("IDAT") ? std::string(warning) : "";
 }

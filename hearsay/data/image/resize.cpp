@@ -9,8 +9,8 @@ namespace hearsay::data {
 
 namespace {
 
-/// For each of the outputs, the inputs it is a weighted mean of: weights[k * taps + t] goes with
-/// input first[k] + t.
+/// For each output, the inputs it is a weighted mean of: weights[k * taps + t] belongs to input
+/// first[k] + t.
 struct Triangles {
   Triangles(std::size_t inputs, std::size_t outputs) : first(outputs) {
     const double ratio = static_cast<double>(inputs) / static_cast<double>(outputs);

@@ -5,7 +5,7 @@
 
 namespace hearsay::data {
 
-/// A rectangle of numbers inside a larger one: row y begins at data + y * stride.
+/// A rectangular window of a larger array: row y begins at data + y * stride.
 struct Plane {
   const float* data;
   std::size_t height;
@@ -13,10 +13,10 @@ struct Plane {
   std::size_t stride;
 };
 
-/// Fill `out` (height * width floats) with the plane stretched to that size: bilinear, and where
-/// it shrinks the triangle grows with the ratio, so that no pixel is passed over (antialiasing, as
-/// in PIL and torchvision). Weights of a pixel sum to 1; nothing outside the plane is read. All
-/// sizes > 0.
+/// Fill `out` (height * width floats) with the plane resized to that size: bilinear; when
+/// shrinking, the triangle filter widens with the ratio, so that every pixel contributes
+/// (antialiasing, as in PIL and torchvision). Weights of a pixel sum to 1; nothing outside the
+/// plane is read. All sizes > 0.
 void resize(const Plane& in, std::size_t height, std::size_t width, std::span<float> out);
 
 }  // namespace hearsay::data

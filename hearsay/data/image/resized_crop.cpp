@@ -13,8 +13,8 @@ namespace hearsay::data {
 namespace {
 
 constexpr std::size_t kAttempts = 10;
-constexpr std::size_t kBlocks = 8;  // of four words, a slot
-// Words of a slot: two an attempt, then
+constexpr std::size_t kBlocks = 8;  // blocks of four words per slot
+// Words of a slot: two per attempt, then
 constexpr std::size_t kTop = 2 * kAttempts;
 constexpr std::size_t kLeft = kTop + 1;
 constexpr std::size_t kFlip = kTop + 2;

@@ -14,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = 3 * 32 * 32;
-constexpr std::size_t kPiece = 100;  // records, of which every file holds a multiple
+constexpr std::size_t kPiece = 100;  // records; every file holds a multiple of this
 
-/// A binary version: records of some label bytes, of which the last counts, and a planar image.
+/// A binary version: records of label bytes, of which the last is used, and a planar image.
 struct Format {
   std::string_view name;
   const char* archive;  ///< the folder inside the published archive
@@ -24,7 +24,7 @@ struct Format {
   std::size_t classes;
 };
 
-/// Append the records of a file, which must hold `count`.
+/// Append the records of a file, which must have exactly `count`.
 void read_batch(const Format& format, const fs::path& path, std::size_t count, Samples& part) {
   const SourceFile file{format.name, path, kCifarSource};
   const std::size_t record = format.label_bytes + kPixels;

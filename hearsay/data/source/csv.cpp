@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kMostClasses = 65536;
 
-/// Reads RFC 4180: fields between commas, in double quotes where they hold one ("" is a quote),
-/// rows between line ends. Blank lines are passed over.
+/// Reads RFC 4180: fields separated by commas, in double quotes if they contain one ("" is a
+/// quote), rows separated by line ends. Blank lines are skipped.
 class Rows {
  public:
   Rows(std::string_view text, const SourceFile& file) : rest_(text), file_(file) {
@@ -49,7 +49,7 @@ class Rows {
     }
   }
 
-  /// Throws for the row that was read last.
+  /// Throws an error about the row that was read last.
   [[noreturn]] void fail(std::string_view what) const {
     file_.corrupt(fmt::format("line {} {}", row_line_, what));
   }
@@ -99,7 +99,7 @@ bool parse_number(std::string_view text, double& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Class names in their order: as numbers if all are, as text otherwise.
+/// Sorts class names: as numbers if all are numbers, as text otherwise.
 void sort_names(std::vector<std::string>& names) {
   double value = 0;
   const bool numbers = std::ranges::all_of(
@@ -115,7 +115,7 @@ void sort_names(std::vector<std::string>& names) {
   });
 }
 
-/// The labels as classes 0, 1, ..., and the names of the classes.
+/// Numbers the classes 0, 1, ...: sets the labels and the names of the classes.
 void number_classes(const std::vector<std::string>& labels, const SourceFile& file, Dataset& own) {
   std::vector<std::string> names = labels;
   std::ranges::sort(names);

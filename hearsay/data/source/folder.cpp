@@ -28,7 +28,7 @@ bool is_image(const fs::path& path) {
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
 }
 
-/// What a folder holds that `wanted` accepts, in alphabetical order; hidden files never.
+/// The entries of a folder that `wanted` accepts, in alphabetical order, without hidden files.
 template <class Wanted>
 std::vector<fs::path> list(const fs::path& folder, Wanted wanted) {
   std::vector<fs::path> found;
@@ -49,7 +49,7 @@ std::vector<fs::path> subfolders(const fs::path& folder) {
   return list(folder, [](const fs::directory_entry& entry) { return entry.is_directory(); });
 }
 
-/// The images of one part, and the class of each.
+/// The images of one part (train or test) and the class of each.
 struct Files {
   std::vector<fs::path> paths;
   std::vector<std::uint16_t> labels;
@@ -77,7 +77,7 @@ Files find_images(const fs::path& part, const std::vector<std::string>& classes)
   return files;
 }
 
-/// The centre square of a picture, `side` pixels wide, its channels one after the other.
+/// The centre square of a picture, scaled to `side` x `side`, channel after channel.
 void fill(const Picture& picture, std::size_t side, std::span<std::uint8_t> out) {
   const std::size_t square = std::min(picture.height, picture.width);
   const std::size_t top = (picture.height - square) / 2;
@@ -137,7 +137,7 @@ std::shared_ptr<const Dataset> make_folder(const Arguments& arguments) {
                             "to {}",
                             images.classes, kMostClasses));
   }
-  // Both lists before the first picture: a wrong folder shows at once.
+  // Both lists before the first picture: a wrong folder is reported at once.
   const Files train_files = find_images(root / "train", images.class_names);
   const Files test_files = find_images(test, images.class_names);
   ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));

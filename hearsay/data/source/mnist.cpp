@@ -16,8 +16,8 @@ constexpr std::size_t kSide = 28;
 constexpr std::size_t kClasses = 10;
 constexpr std::size_t kMostSamples = 1u << 28;
 
-/// The file of that name: "train-images-idx3-ubyte", as published, or unpacked, or renamed by some
-/// archives to "train-images.idx3-ubyte".
+/// Finds the file of that name: "train-images-idx3-ubyte", as published, or unpacked, or as
+/// "train-images.idx3-ubyte", the name that some archives give it.
 SourceFile find(const fs::path& folder, std::string_view name) {
   std::string dotted(name);
   dotted[dotted.find("-idx")] = '.';
@@ -36,8 +36,9 @@ SourceFile find(const fs::path& folder, std::string_view name) {
                   name, name));
 }
 
-/// The entries of an IDX file of bytes whose dimensions after the first are `inner`: two zeros, 8
-/// (bytes), the number of dimensions, the dimensions as big-endian 32-bit numbers, the entries.
+/// The entries of an IDX file of bytes whose dimensions after the first are `inner`. Format: two
+/// zeros, 8 (bytes), the number of dimensions, the dimensions as big-endian 32-bit numbers, the
+/// entries.
 Bytes read_idx(const SourceFile& file, std::initializer_list<std::size_t> inner) {
   Bytes bytes = file.read();
   if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {

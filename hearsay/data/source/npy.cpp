@@ -19,7 +19,7 @@ class Header {
   Header(std::string_view text, std::string_view name, const SourceFile& file)
       : text_(text), name_(name), file_(file) {}
 
-  /// What follows `'key':`, blanks skipped.
+  /// The text after `'key':`, without leading blanks.
   std::string_view value(std::string_view key) const {
     const std::string quoted = fmt::format("'{}':", key);
     const std::size_t at = text_.find(quoted);
@@ -91,7 +91,7 @@ Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const bool known = text.starts_with(kMagic) && text.size() >= 12 && text[6] >= 1 && text[6] <= 3;
   if (!known) Header(text, name, file).fail("does not begin like a .npy file of format 1, 2 or 3");
-  // A length of 16 bits in format 1, of 32 bits later.
+  // A length of 16 bits in format 1, of 32 bits in later ones.
   const std::size_t start = text[6] == 1 ? 10 : 12;
   std::size_t length = bytes[8] | std::size_t{bytes[9]} << 8;
   if (start == 12) length |= std::size_t{bytes[10]} << 16 | std::size_t{bytes[11]} << 24;
@@ -110,7 +110,7 @@ Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
   bool fits = whole;
   std::size_t entries = 1;
   for (const std::size_t dimension : array.shape) {
-    // Never more than the entries there are, so the product cannot overflow.
+    // Never more than the entries present, so the product cannot overflow.
     fits = fits && (dimension == 0 || entries <= left / dimension);
     if (fits) entries *= dimension;
   }

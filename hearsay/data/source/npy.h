@@ -10,7 +10,7 @@
 namespace hearsay::data {
 
 /// An array as numpy saves it: little-endian entries in C order, `begin` bytes into `bytes`. The
-/// kind is numpy's letter: b (bool), u, i or f; `width` is an entry's bytes.
+/// kind is numpy's letter: b (bool), u, i or f; `width` is the bytes per entry.
 struct Array {
   char kind = 0;
   std::size_t width = 0;
@@ -21,11 +21,11 @@ struct Array {
   std::size_t size() const { return (bytes.size() - begin) / width; }
 };
 
-/// The array in the bytes of a .npy file (format 1 to 3): bool, u1..u8, i1..i8, f4 or f8, and as
-/// many entries as its shape says. Throws CorruptData, naming `file` and the array.
+/// Parses the bytes of a .npy file (format 1 to 3): bool, u1..u8, i1..i8, f4 or f8, with as many
+/// entries as its shape says. Throws CorruptData, naming `file` and the array.
 Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file);
 
-/// Entry i as a T, the array's own type.
+/// Entry i as a T, which must be the array's own type.
 template <class T>
 T entry(const Array& array, std::size_t i) {
   T value;

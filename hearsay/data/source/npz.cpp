@@ -69,7 +69,7 @@ std::vector<std::uint16_t> read_labels(const Array& y, std::string_view name,
   return labels;
 }
 
-/// The samples of x and y. Whole numbers of one byte stay bytes.
+/// The samples of x and y. One-byte integers stay bytes.
 Samples read_part(const Archive& archive, const Array& x, std::string_view x_name,
                   std::string_view y_name) {
   const SourceFile& file = archive.file();

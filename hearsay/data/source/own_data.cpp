@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kTestSeed = 0;
 
-/// Below this part of its mean a deviation is rounding of the floats it was made of.
+/// A deviation below this fraction of the mean is rounding error of the floats.
 constexpr double kLeastVariation = 1e-6;
 
 /// Calls body(channel, scale p) for all entries p of the samples.

@@ -21,7 +21,7 @@ std::string describe(const SourceFile& file, std::string_view what) {
   return text;
 }
 
-/// zlib's state, closed at the end.
+/// zlib's state, released by the destructor.
 struct Inflater {
   explicit Inflater(Wrapping wrapping) {
     // 15: the largest window; + 16: a gzip header; negative: no header at all.
@@ -82,7 +82,7 @@ Bytes inflate(ByteView in, Wrapping wrapping, const SourceFile& file, std::size_
   while (status != Z_STREAM_END) {
     if (written == out.size()) {
       if (written > most) break;
-      // One byte beyond `most`, so that too much shows.
+      // Up to one byte beyond `most`, to detect that there is too much.
       const std::size_t goal = std::max<std::size_t>(2 * written, 4 * in.size() + 64);
       out.resize(most == std::numeric_limits<std::size_t>::max() ? goal : std::min(goal, most + 1));
     }

@@ -10,7 +10,7 @@
 
 namespace hearsay::data {
 
-/// A file of a dataset, and how its errors are told: "[mnist] PATH <what is wrong>; <source>".
+/// A file of a dataset, with the format of its errors: "[mnist] PATH <what is wrong>; <source>".
 struct SourceFile {
   std::string_view dataset;
   std::filesystem::path path;
@@ -19,22 +19,22 @@ struct SourceFile {
   /// All its bytes. Throws InvalidArgument if it cannot be read.
   Bytes read() const;
 
-  /// The same in two steps, for large files: open it, `size` being its bytes, then fill `out` with
-  /// the next ones.
+  /// The same in two steps, for large files: open it and get its `size` in bytes, then fill `out`
+  /// with the next bytes.
   std::ifstream open(std::size_t& size) const;
   void read_next(std::ifstream& in, std::span<std::uint8_t> out) const;
 
-  /// Throws InvalidArgument: it is not there, or not of use.
+  /// Throws InvalidArgument: the file is missing or unusable.
   [[noreturn]] void refuse(std::string_view what) const;
-  /// Throws CorruptData: it is not what it should be.
+  /// Throws CorruptData: the content is not what was expected.
   [[noreturn]] void corrupt(std::string_view what) const;
 };
 
 enum class Wrapping { kGzip, kRaw };
 
-/// The bytes that `in` is a deflated form of. Throws CorruptData, naming `file`, if it is none, if
-/// anything follows it or if it holds more than `most` bytes. Allocates in proportion to what the
-/// bytes really hold.
+/// Decompresses `in`. Throws CorruptData, naming `file`, if it is not deflated data, if anything
+/// follows it or if it expands to more than `most` bytes. Allocates in proportion to what the data
+/// really expands to.
 Bytes inflate(ByteView in, Wrapping wrapping, const SourceFile& file,
               std::size_t most = std::numeric_limits<std::size_t>::max());
 

@@ -8,12 +8,13 @@
 
 namespace hearsay::data {
 
-/// The loaders, one source file a format; dataset.cpp has the table of them and of their
-/// parameters. Each reads all of its files and checks them.
+/// The loaders, one source file per format; dataset.cpp has the table of them and of their
+/// parameters. Each reads and checks all of its files.
 using Source = std::shared_ptr<const Dataset>(const Arguments&);
 
 /// IDX files (train-images-idx3-ubyte, ...), gzip'ed or not, in the folder `path` or its MNIST/raw.
-/// 28x28 grey pixels, ten classes: also Fashion-MNIST and KMNIST, with MNIST's mean and deviation.
+/// 28x28 grey pixels, ten classes: also for Fashion-MNIST and KMNIST, with MNIST's mean and
+/// deviation.
 Source make_mnist;  // mnist.cpp
 
 /// The binary version: data_batch_1.bin .. 5.bin and test_batch.bin in the folder `path` or its
@@ -21,22 +22,22 @@ Source make_mnist;  // mnist.cpp
 Source make_cifar10, make_cifar100;  // cifar.cpp
 
 /// Images in train/CLASS/ and val/CLASS/ (or test/CLASS/), .jpg, .jpeg or .png. Classes are the
-/// folders of train/ in alphabetical order. Of an image the centre square is kept, scaled to
-/// 256/224 of `size`: the model sees the centre of that. ImageNet's mean and deviation. Takes
-/// 3 (8/7 size)^2 bytes an image: 196,608 at size=224.
+/// folders of train/ in alphabetical order. The centre square of an image is kept, scaled to
+/// 256/224 of `size`: the model sees the centre of that. ImageNet's mean and deviation. Takes 3
+/// (8/7 size)^2 bytes per image: 196,608 at size=224.
 Source make_folder;  // folder.cpp
 
-/// A made-up task that can be learnt: class c is a smooth random image, a sample is that plus
-/// noise; 128 + 32 (image + noise u) as bytes, u uniform of deviation 1. `samples` for training and
-/// a fifth of that (at least one a class) for testing, labels 0, 1, ..., 0, 1, ... A function of
-/// its parameters.
+/// A synthetic task that can be learnt: class c is a smooth random image, a sample is that plus
+/// noise; 128 + 32 (image + noise u) as bytes, u uniform with deviation 1. `samples` for training
+/// and a fifth of that (at least one per class) for testing, labels 0, 1, ..., 0, 1, ... A function
+/// of its parameters.
 Source make_synthetic;  // synthetic.cpp
 
-/// Arrays x and y, optionally x_test and y_test, as numpy's savez and savez_compressed write
-/// them. y: whole numbers 0, 1, ... of any integer type. x: any real type, of shape (N, features),
-/// (N, height, width) or (N, channels, height, width). Unsigned bytes stay bytes, scaled by 1/255;
-/// of shape (N, features) they are pixels of one channel, other numbers a channel a feature.
-/// own_data.h says how channels are normalised and what is tested on.
+/// Arrays x and y, optionally x_test and y_test, as numpy's savez and savez_compressed write them.
+/// y: class indices 0, 1, ... of any integer type. x: any real type, of shape (N, features), (N,
+/// height, width) or (N, channels, height, width). Unsigned bytes stay bytes, scaled by 1/255; of
+/// shape (N, features) they are pixels of one channel, while other types have one channel per
+/// feature. own_data.h describes normalisation and the test part.
 Source make_npz;  // npz.cpp
 
 /// A table with a header row; the column `label` holds the class (text or numbers), all others

@@ -15,10 +15,10 @@ namespace hearsay::data {
 
 namespace {
 
-constexpr std::size_t kGrid = 4;  // a prototype is a kGrid x kGrid grid of normals, stretched
+constexpr std::size_t kGrid = 4;  // a prototype is a kGrid x kGrid grid of normals, upsampled
 constexpr double kMostBytes = 0x1p36;
 
-// Streams of Purpose::kProblem, in the place of the peer.
+// Streams of Purpose::kProblem, used as the peer index.
 constexpr std::uint32_t kPrototypes = 0;
 constexpr std::uint32_t kTrain = 1;
 constexpr std::uint32_t kTest = 2;
@@ -54,7 +54,7 @@ std::vector<float> make_prototype(const Dataset& task, std::uint64_t seed, std::
   return image;
 }
 
-/// Uniform noise of mean 0 and deviation 1 from a byte of a random word, four pixels a word.
+/// Uniform noise of mean 0 and deviation 1 from a byte of a random word, four pixels per word.
 float unit_noise(std::uint32_t word, std::size_t byte) {
   constexpr float kDeviation = 73.9f;  // sqrt((256^2 - 1) / 12)
   return (static_cast<float>(word >> 8 * byte & 255) - 127.5f) / kDeviation;

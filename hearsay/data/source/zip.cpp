@@ -10,7 +10,7 @@ namespace hearsay::data {
 
 namespace {
 
-// APPNOTE.TXT of PKWARE: signatures, fixed lengths, and places of the fields that are read here.
+// APPNOTE.TXT of PKWARE: signatures, fixed lengths, and offsets of the fields that are read here.
 constexpr std::uint32_t kEnd = 0x06054b50;
 constexpr std::uint32_t kEntry = 0x02014b50;
 constexpr std::uint32_t kLocal = 0x04034b50;
@@ -18,7 +18,7 @@ constexpr std::size_t kEndLength = 22;
 constexpr std::size_t kEntryLength = 46;
 constexpr std::size_t kLocalLength = 30;
 constexpr std::size_t kLongestComment = 65535;
-constexpr std::size_t kZip64 = 0xffffffff;  // the value is elsewhere, because it is too large
+constexpr std::size_t kZip64 = 0xffffffff;  // too large for this field: stored elsewhere
 
 std::size_t word16(ByteView bytes, std::size_t at) {
   return bytes[at] | std::size_t{bytes[at + 1]} << 8;
@@ -28,7 +28,7 @@ std::size_t word32(ByteView bytes, std::size_t at) {
   return word16(bytes, at) | word16(bytes, at + 2) << 16;
 }
 
-/// Where the end record begins: the last place that can be one.
+/// Where the end record begins: the last position that can be one.
 std::size_t find_end(ByteView bytes, const SourceFile& file) {
   if (bytes.size() < kEndLength) file.corrupt("is too short for a zip archive");
   const std::size_t last = bytes.size() - kEndLength;

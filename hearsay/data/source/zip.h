@@ -17,8 +17,8 @@ struct ZipMember {
   std::size_t header;  ///< where its local header begins
 };
 
-/// What the archive in `bytes` holds, in its order. Archives or members beyond 4 GB are refused.
-/// Throws CorruptData, naming `file`.
+/// The members of the archive in `bytes`, in its order. Archives or members beyond 4 GB are
+/// rejected. Throws CorruptData, naming `file`.
 std::vector<ZipMember> zip_members(ByteView bytes, const SourceFile& file);
 
 /// The bytes of a member, unpacked and checked against its length and CRC-32. Throws CorruptData.

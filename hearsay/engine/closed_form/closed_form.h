@@ -8,10 +8,11 @@
 
 namespace hearsay::engine {
 
-/// The stream of what all peers have in common has this id: no peer has it.
+/// The id of the stream of everything that peers have in common; it belongs to no peer.
 inline constexpr std::uint32_t kAllPeers = 0xffffffffu;
 
-/// A made-up problem: the mean over all n peers of f_i has a known minimum x*, to measure against.
+/// A synthetic problem: the mean over all n peers of f_i has a known minimum x*, to measure
+/// against.
 class KnownOptimum : public Objective {
  public:
   const Layout& layout() const final { return layout_; }
@@ -39,11 +40,11 @@ class KnownOptimum : public Objective {
   Layout layout_;
 };
 
-/// One with gradients in closed form: computed in double at the float x and rounded once. Peers
-/// start at x = 0.
+/// A problem with gradients in closed form: computed in double at the float x and rounded once.
+/// Peers start at x = 0.
 ///
-/// Noise: every gradient gets its own normal vector w with E |w|^2 = sigma^2, the same in all
-/// directions, drawn anew each round. The losses have no noise.
+/// Noise: every gradient gets its own isotropic normal vector w with E |w|^2 = sigma^2, drawn anew
+/// each round. The losses have no noise.
 class ClosedForm : public KnownOptimum {
  public:
   void initial_model(std::uint32_t peer, std::span<float> x) const override;
@@ -53,7 +54,8 @@ class ClosedForm : public KnownOptimum {
  protected:
   ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise);
 
-  /// The loss of the bank's row at x in that round, and its gradient to g. Rows run concurrently.
+  /// Returns the loss of the bank's row at x in that round and writes its gradient to g. Rows run
+  /// concurrently.
   virtual double peer_gradient(std::size_t row, std::uint32_t round, std::span<const double> x,
                                std::span<double> g) = 0;
 

@@ -12,8 +12,8 @@ inline constexpr Parameter kConsensusParameters[] = {
 };
 
 /// Pure averaging: f_i = 0. Peer i starts at spread times its own standard normal vector, and the
-/// optimum is the mean of all n starts (of the floats, so that exact averaging reaches it exactly).
-/// Making it costs O(n dim).
+/// optimum is the mean of all n initial models (of the floats, so that exact averaging reaches it
+/// exactly). Construction costs O(n dim).
 std::unique_ptr<Objective> make_consensus(const Arguments& arguments,
                                           const ObjectiveContext& context);
 

@@ -25,8 +25,8 @@ inline constexpr Parameter kLeastSquaresParameters[] = {
 /// so that (1/n) sum_i |grad f_i(x*)|^2 is `heterogeneity` exactly; at 0, and for one peer, all p_i
 /// are x0 = x*, though the H_i still differ.
 ///
-/// A gradient costs d^2 operations, memory is d^2 doubles a row of the bank; making it costs O(n M
-/// d^2) and for that time n d^2 doubles. Throws InvalidArgument where n M < d: x* would not be
+/// A gradient costs d^2 operations, memory is d^2 doubles per row of the bank; construction costs
+/// O(n M d^2) and temporarily n d^2 doubles. Throws InvalidArgument if n M < d: x* would not be
 /// unique.
 std::unique_ptr<Objective> make_least_squares(const Arguments& arguments,
                                               const ObjectiveContext& context);

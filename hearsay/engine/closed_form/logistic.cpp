@@ -27,7 +27,7 @@ constexpr int kHalvings = 60;
 constexpr std::string_view kNoOptimum =
     "above 0 here: a plane separates the samples, so without it there is no optimum";
 
-/// 1 / (1 + exp(margin)): minus the slope of the loss.
+/// 1 / (1 + exp(margin)): minus the derivative of the loss with respect to the margin.
 double miss(double margin) { return 1 / (1 + std::exp(margin)); }
 
 double loss_of(double margin) {
@@ -60,7 +60,7 @@ class Logistic final : public ClosedForm {
  private:
   Index d() const { return static_cast<Index>(dim()); }
 
-  /// y_im h_im: a sample enters all formulas only through this.
+  /// y_im h_im: the only form in which a sample enters the formulas.
   Eigen::Map<const Eigen::VectorXf> sample(std::size_t i, std::size_t m) const {
     return {data_.data() + (i * samples_ + m) * dim(), d()};
   }
@@ -69,7 +69,7 @@ class Logistic final : public ClosedForm {
     return sample(i, m).cast<double>().dot(x);
   }
 
-  /// The samples; returns a random vector a peer for the tilts.
+  /// Draws the samples; returns a random vector per peer for the tilts.
   std::vector<VectorXd> draw_problem() {
     Random common(seed_, Purpose::kProblem, kAllPeers);
     const VectorXd v = normal_vector(common, d()).normalized() * kLabelStrength;
@@ -88,8 +88,8 @@ class Logistic final : public ClosedForm {
     return pulls;
   }
 
-  /// Adds the samples' part of the gradient of f_i to g (and of the Hessian) and returns the
-  /// loss's.
+  /// Adds the samples' part of the gradient of f_i to g (and of its Hessian to *hessian) and
+  /// returns their part of the loss.
   double add_samples(std::size_t i, std::span<const std::uint32_t> samples, const VectorXd& x,
                      Eigen::Ref<VectorXd> g, MatrixXd* hessian = nullptr) const {
     const double mean = 1 / static_cast<double>(samples.size());
@@ -114,7 +114,8 @@ class Logistic final : public ClosedForm {
     return true;
   }
 
-  /// Newton's method with backtracking; sums run over the peers in order, whoever computed them.
+  /// Newton's method with backtracking; sums run over the peers in order, whichever thread computed
+  /// them.
   void find_optimum(const Arguments& arguments) {
     if (l2_ == 0 && peers_ * samples_ <= dim()) arguments.reject("l2", kNoOptimum);
     VectorXd x = VectorXd::Zero(d());
@@ -135,7 +136,7 @@ class Logistic final : public ClosedForm {
       VectorXd move = -hessian.ldlt().solve(gradient);
       const double descent = -gradient.dot(move);
       const double before = mean_loss({x.data(), dim()});
-      // Once the losses' rounding would hide the descent, the full step is right.
+      // Once the descent is below the rounding error of the losses, the full step is right.
       for (int halvings = 0; halvings < kHalvings && descent > 1e-10; ++halvings) {
         const VectorXd next = x + move;
         if (mean_loss({next.data(), dim()}) < before) break;

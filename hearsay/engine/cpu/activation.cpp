@@ -33,7 +33,7 @@ struct Gelu {
   }
 };
 
-/// y = value(x), entry by entry; the slope is found from the output where that is enough.
+/// y = value(x), entry by entry; the derivative is computed from the output where that is enough.
 template <class Function>
 class ActivationStep final : public Step {
  public:

@@ -48,7 +48,7 @@ void Arena::allocate() {
   }
   const std::size_t whole = std::max<std::size_t>(bytes_, 1);
   memory_.reset(new (std::align_val_t{kHugePage}) std::byte[whole]);
-  // Fewer page faults and misses of the TLB, where the system grants it; nothing is lost if not.
+  // Fewer page faults and TLB misses if the system grants it; harmless if not.
   madvise(memory_.get(), whole, MADV_HUGEPAGE);
 }
 

@@ -6,15 +6,15 @@
 
 namespace hearsay::engine::cpu {
 
-/// Memory for buffers that are each needed during one stretch of time: those whose stretches do not
-/// meet may share bytes. First all are requested, then the memory is there.
+/// Memory for buffers with known lifetimes: buffers whose lifetimes do not overlap may share bytes.
+/// First request all of them, then allocate.
 class Arena {
  public:
-  /// A buffer that is needed at times first .. last. Returns its number.
+  /// A buffer that is live at times first .. last. Returns its index.
   std::size_t request(std::size_t bytes, std::size_t first, std::size_t last);
 
-  /// Place all buffers (largest first, each at the lowest place that is free throughout its time)
-  /// and allocate once.
+  /// Place all buffers (largest first, each at the lowest offset that is free throughout its
+  /// lifetime) and allocate once.
   void allocate();
 
   std::byte* at(std::size_t buffer) const;

@@ -10,7 +10,7 @@ namespace {
 using model::BatchNorm;
 
 /// y = relu(weight_c (x - m_c) r_c + bias_c + residual), r_c = 1 / sqrt(v_c + epsilon). With M
-/// values a channel, g the gradient of y where y > 0, and S1 = sum of g, S2 = sum of g (x - m):
+/// values per channel, g the gradient of y where y > 0, and S1 = sum of g, S2 = sum of g (x - m):
 ///
 ///   d weight = r S2,   d bias = S1,   dx = weight r (g - S1 / M - (x - m) r^2 S2 / M)
 class BatchNormStep final : public AffineNorm {

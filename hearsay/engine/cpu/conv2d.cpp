@@ -15,8 +15,8 @@ using Forward = dnnl::convolution_forward;
 using BackwardData = dnnl::convolution_backward_data;
 using BackwardWeights = dnnl::convolution_backward_weights;
 
-/// An operand of a primitive: in our layout and in the one that the primitive wants. Reordered in
-/// scratch, or used where it lies if the two are the same.
+/// An operand of a primitive: in our layout and in the one that the primitive wants. Reordered into
+/// scratch memory, or used in place if the two are the same.
 class Operand {
  public:
   enum class Way { kIn, kOut };
@@ -72,22 +72,22 @@ struct Pass {
   }
 };
 
-/// oneDNN's plain loops, some hundred times slower than its other code.
+/// oneDNN's reference implementation, some hundred times slower than its other code.
 template <class Descriptor>
 bool is_slow(const Descriptor& descriptor) {
   return std::string_view(descriptor.impl_info_str()).starts_with("ref");
 }
 
-/// The best descriptor that `make(algorithm, free_layout)` gives: Winograd's if it is wanted and
-/// there, else the direct one in our layouts of activations, or, if oneDNN has only plain loops for
-/// those, in layouts of its own choice.
+/// The best descriptor that `make(algorithm, free_layout)` gives: Winograd if wanted and available,
+/// else the direct one in our activation layouts, or, if oneDNN has only its reference
+/// implementation for those, in layouts of its own choice.
 template <class Make>
 auto choose(bool winograd, const Make& make) {
   if (winograd && has_avx512()) {
     try {
       return make(algorithm::convolution_winograd, false);
     } catch (const dnnl::error&) {
-      // Not for this shape; the direct form is there for every one.
+      // Not available for this shape; the direct form always is.
     }
   }
   auto in_our_layouts = make(algorithm::convolution_direct, false);
@@ -217,7 +217,8 @@ class Conv2dStep final : public Step {
   }
 
  private:
-  /// Channels from which on Winograd's F(4x4, 3x3) is faster on AVX-512 (docs/performance.md).
+  /// Number of channels from which Winograd's F(4x4, 3x3) is faster on AVX-512
+  /// (docs/performance.md).
   static constexpr std::size_t kWinogradForward = 32;
   static constexpr std::size_t kWinogradData = 32;
   static constexpr std::size_t kWinogradWeights = 16;

@@ -8,8 +8,8 @@ namespace hearsay::engine::cpu {
 
 namespace {
 
-/// What is dropped is a function of the peer's random stream, so it is found again in backward.
-/// Entry j of sample n, of an operation with index o, reads word 2^40 o + n features + j.
+/// The mask is a function of the peer's random stream, so backward recomputes it. Entry j of sample
+/// n, of an operation with index o, reads word 2^40 o + n features + j.
 class DropoutStep final : public Step {
  public:
   DropoutStep(double rate, const Site& site)

@@ -12,7 +12,7 @@ using backend::cpu::Tiles;
 using model::EvoNorm;
 using model::RangeEvoNorm;
 
-/// The factor s of a sample's group, a measure of 1 / (how far its values spread), and its
+/// The factor s of a sample's group, an inverse measure of the spread of its values, and its
 /// gradient.
 class Spread {
  public:
@@ -21,12 +21,12 @@ class Spread {
   /// factor[n * groups + g] = s.
   virtual void measure(const float* x, std::span<double> factor) = 0;
 
-  /// What ds, the gradient of s, adds to dx, as b x + c for the whole group ...
+  /// The contribution of ds, the gradient of s, to dx: b x + c for the whole group ...
   struct Line {
     double b = 0, c = 0;
   };
   virtual Line backward(std::size_t place, double factor, double ds) = 0;
-  /// ... and at single places, after the line has been added.
+  /// ... and at single entries, after that line has been added.
   virtual void finish(float* /*dx*/) {}
 };
 

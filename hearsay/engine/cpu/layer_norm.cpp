@@ -83,7 +83,7 @@ class LayerNormStep final : public Step {
   std::size_t features() const { return tiles_.channels * tiles_.pixels; }
   double value(std::size_t at) const { return static_cast<double>(site_.x->data()[at]); }
 
-  /// body(j, at): feature j, in the order channel, row, column, of sample n lies at `at`.
+  /// body(j, at): feature j, in the order channel, row, column, of sample n is at offset `at`.
   template <class Body>
   void for_each_feature(std::size_t n, const Body& body) const {
     for (std::size_t c = 0; c < tiles_.channels; ++c) {

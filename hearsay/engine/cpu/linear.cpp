@@ -11,7 +11,7 @@ using Forward = dnnl::inner_product_forward;
 using BackwardData = dnnl::inner_product_backward_data;
 using BackwardWeights = dnnl::inner_product_backward_weights;
 
-/// Everything in the plain layout, so parameters and gradients are used where they lie.
+/// Everything is in the plain layout, so parameters and gradients are used in place.
 class LinearStep final : public Step {
  public:
   LinearStep(const model::Linear& linear, const Site& site)

@@ -6,7 +6,7 @@
 #include "hearsay/backend/cpu/normalize.h"
 #include "hearsay/engine/cpu/step.h"
 
-/// What the norms share: the few numbers per sample and channel between the vector loops.
+/// Common to the norms: the few numbers per sample and channel between the vector loops.
 namespace hearsay::engine::cpu {
 
 /// Mean and spread of a set of values, merged from parts (Chan, Golub, LeVeque 1983).
@@ -23,7 +23,7 @@ struct Moments {
   double variance() const { return square / count; }
 };
 
-/// An array with one float per sample and padded channel, or per padded channel; what fills up the
+/// An array with one float per sample and padded channel, or per padded channel; the padding of the
 /// last block stays zero.
 class ChannelArray {
  public:
@@ -43,7 +43,7 @@ class ChannelArray {
   std::vector<float> values_;
 };
 
-/// The gradient that reaches the residual of a fused norm is that of the output (after relu).
+/// The gradient of the residual of a fused norm is that of the output (after relu).
 inline void pass_to_residual(const Site& site) {
   if (site.residual == nullptr || !site.residual->wants_gradient()) return;
   const float* g = site.y->gradient;
@@ -51,8 +51,8 @@ inline void pass_to_residual(const Site& site) {
   if (target != g) std::copy_n(g, site.y->tiles.size(), target);
 }
 
-/// A norm that scales and shifts each channel: y = relu(scale x + offset + residual), with numbers
-/// of its own for every sample, or the same for all.
+/// A norm that scales and shifts each channel: y = relu(scale x + offset + residual), with scale
+/// and offset per sample or the same for all samples.
 class AffineNorm : public Step {
  public:
   AffineNorm(const Site& site, bool per_sample)
@@ -67,7 +67,7 @@ class AffineNorm : public Step {
         c_(tiles_, per_sample) {}
 
   Demands demands() const final {
-    // Where nothing was added, the sign of the output is found from the input again.
+    // If no residual was added, the sign of the output is recomputed from the input.
     return {.input_in_backward = true,
             .output_in_backward = site_.relu && site_.residual != nullptr,
             .output_is_cheap = true};
@@ -81,7 +81,7 @@ class AffineNorm : public Step {
 
  protected:
   /// With g the gradient of y where y > 0: first = sum of g, second = sum of g (x - mean), per
-  /// sample and channel. The output's gradient becomes g.
+  /// sample and channel. Overwrites the output's gradient with g.
   void sum_gradients() {
     Tensor& y = *site_.y;
     backend::cpu::affine_sums(site_.x->data(), tiles_, mean_,

@@ -7,12 +7,12 @@
 
 #include "hearsay/engine/cpu/tensor.h"
 
-// The two functions of OpenMP that are needed, declared here: not every compiler brings omp.h, and
-// its flag would thread other libraries' loops too.
+// The two OpenMP functions that are needed, declared here: not every compiler ships omp.h, and its
+// flag would thread other libraries' loops too.
 extern "C" int omp_get_max_threads();
 extern "C" void omp_set_num_threads(int count);
 
-/// What the steps that call oneDNN share.
+/// Shared by the steps that call oneDNN.
 namespace hearsay::engine::cpu {
 
 inline const dnnl::engine& device() {
@@ -20,8 +20,7 @@ inline const dnnl::engine& device() {
   return kEngine;
 }
 
-/// While it lives, oneDNN works on the calling thread alone: peers run in parallel, not their
-/// steps.
+/// While it exists, oneDNN uses only the calling thread: peers run in parallel, not their steps.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -34,12 +33,12 @@ class OneThread {
 };
 
 inline bool has_avx512() {
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());  // a set of bits
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());  // a bit set
   const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
   return (isa & wanted) == wanted;
 }
 
-/// Channels in a block of the layouts that oneDNN's convolutions prefer on this machine.
+/// Channels per block of the layouts that oneDNN's convolutions prefer on this machine.
 inline std::size_t preferred_block() { return has_avx512() ? 16 : 8; }
 
 inline dnnl::memory::dim dim(std::size_t value) { return static_cast<dnnl::memory::dim>(value); }
@@ -48,7 +47,7 @@ inline dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memor
   return {dims, dnnl::memory::data_type::f32, tag};
 }
 
-/// A batch of activations, of floats, as oneDNN describes it.
+/// oneDNN's description of a batch of float activations.
 inline dnnl::memory::desc describe(const Tensor& t) {
   assert(t.type == ElementType::kF32);
   using Tag = dnnl::memory::format_tag;
@@ -57,7 +56,7 @@ inline dnnl::memory::desc describe(const Tensor& t) {
       {dim(t.tiles.samples), dim(t.shape.channels), dim(t.shape.height), dim(t.shape.width)}, tag);
 }
 
-/// Scratch and intermediate memory is handed in by the caller of a primitive, not kept by it.
+/// Scratch and intermediate memory is provided by the caller of a primitive, not owned by it.
 inline dnnl::primitive_attr caller_scratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -72,7 +71,7 @@ inline void bind_memory(dnnl::memory& memory, const void* data) {
   memory.set_data_handle(const_cast<void*>(data));
 }
 
-/// Hands out parts of a step's scratch, each at a cache line.
+/// Hands out parts of a step's scratch memory, aligned to cache lines.
 class ScratchCursor {
  public:
   explicit ScratchCursor(std::byte* at) : at_(at) {}

@@ -18,7 +18,7 @@ namespace {
 using backend::Block;
 using backend::ConstBlock;
 
-/// What one thread computes with.
+/// The state that one thread computes with.
 struct Worker {
   Worker(const model::Network& network, std::size_t batch)
       : program(network, batch),
@@ -36,14 +36,14 @@ struct Worker {
   std::size_t features;
 };
 
-/// Workers that are idle. There are never more than calls that run at once.
+/// Idle workers. There are never more than concurrent calls.
 class Workers {
  public:
   Workers(const model::Network& network, std::size_t batch) : network_(network), batch_(batch) {
-    give(make());  // what cannot be compiled fails here, before the first call
+    give(make());  // an uncompilable network fails here, before the first call
   }
 
-  /// Calls body with a worker of its own.
+  /// Calls body with a worker that no other thread uses meanwhile.
   template <class Body>
   auto with_one(const Body& body) {
     struct Loan {
@@ -61,7 +61,7 @@ class Workers {
   std::unique_ptr<Worker> make() {
     {
       const std::lock_guard lock(mutex_);
-      idle_.reserve(++made_);  // so that giving back cannot fail
+      idle_.reserve(++made_);  // so that returning a worker cannot fail
     }
     return std::make_unique<Worker>(network_, batch_);
   }
@@ -104,7 +104,7 @@ class CpuBank final : public DeviceBank {
   backend::Kernels& kernels() override { return *kernels_; }
   std::unique_ptr<Plan> compile(std::size_t peers, Plan::Use use) override;
 
-  /// The minibatch of a row to the worker's labels and images.
+  /// Reads the minibatch of a row into the worker's labels and images.
   void read(const Minibatches& minibatches, std::size_t row, Worker& worker) {
     const StreamKey& key = minibatches.keys[row];
     std::span<const std::uint32_t> samples = minibatches.samples;
@@ -131,7 +131,7 @@ class CpuBank final : public DeviceBank {
   Batches batches_;
 };
 
-/// Row i, or nothing of a block that is empty.
+/// Row i, or an empty span for an empty block.
 template <class Float>
 std::span<Float> row_of(const backend::BasicBlock<Float>& block, std::size_t i) {
   return block.data == nullptr ? std::span<Float>() : block.row(i);
@@ -147,8 +147,9 @@ void add_sample(std::span<const float> logits, std::size_t label, Totals& totals
   totals.right += static_cast<std::size_t>(best - logits.begin()) == label ? 1 : 0;
 }
 
-/// Peers side by side on the threads of the pool, each computed by a worker of the bank: these do
-/// not belong to a plan, so plans for any number of peers and any use share their memory.
+/// Peers run in parallel on the threads of the pool, each computed by a worker of the bank. The
+/// workers do not belong to a plan, so plans for any number of peers and any use share their
+/// memory.
 class CpuPlan final : public Plan {
  public:
   explicit CpuPlan(CpuBank& bank) : pool_(bank.pool), workers_(bank.workers) {}
@@ -204,7 +205,7 @@ class CpuPlan final : public Plan {
     Totals sums;
     for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
       const std::size_t count = std::min(batch, samples.size() - begin);
-      for (std::size_t k = 0; k < batch; ++k) {  // a batch that is not full repeats its last
+      for (std::size_t k = 0; k < batch; ++k) {  // an incomplete batch repeats its last sample
         data::read_sample(dataset, samples, begin + std::min(k, count - 1), worker.image(k));
       }
       worker.program.logits(model, buffers, worker.logits);

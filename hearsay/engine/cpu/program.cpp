@@ -72,7 +72,8 @@ void Program::observe(std::span<const float> parameters, std::span<float> buffer
            .training = true});
 }
 
-/// Give every value its tensor. Images and vectors are plain; all else lies in oneDNN's blocks.
+/// Give every value its tensor. Images and vectors are plain; all others use oneDNN's blocked
+/// layout.
 void Program::lay_out(const Network& network) {
   const auto& operations = network.operations();
   for (Value v = 0; v < operations.size(); ++v) {
@@ -97,7 +98,7 @@ Tensor* Program::input_of(const Network& network, const Operation& op, Value val
     const bool plain = tiles.pixels == 1 && tiles.padded_channels() == tiles.channels;
     return plain ? &tensor : copy_of(tensor, tensor.shape.channels);
   }
-  constexpr std::size_t kFewChannels = 3;  // oneDNN reads so few best from plain images
+  constexpr std::size_t kFewChannels = 3;  // oneDNN reads so few channels best from plain images
   const bool plain_is_fine =
       is_one_of<model::Flatten, model::GlobalAveragePool>(op) ||
       (is_one_of<model::Conv2d>(op) && network.shape(0).channels <= kFewChannels);
@@ -106,7 +107,7 @@ Tensor* Program::input_of(const Network& network, const Operation& op, Value val
   return blocked_images_;
 }
 
-/// A tensor with the same values in another layout, and the step that makes it.
+/// A tensor with the same values in another layout, and the step that fills it.
 Tensor* Program::copy_of(Tensor& tensor, std::size_t block) {
   Tensor& copy = storage_.add(tensor.shape, batch_, block, tensor.number != 0);
   append(make_copy({.x = &tensor, .y = &copy}), {&tensor}, copy);
@@ -121,7 +122,7 @@ void Program::add_step(const Network& network, const Fused& fused) {
             .residual = fused.residual ? input_of(network, op, *fused.residual) : nullptr,
             .relu = fused.relu,
             .places = places_of(network, op)};
-  if (site.residual) {  // terms of a sum must lie alike
+  if (site.residual) {  // terms of a sum must have the same layout
     for (Tensor** term : {&site.x, &site.residual}) {
       const std::size_t block = site.y->tiles.block;
       if ((*term)->tiles.block != block) *term = copy_of(**term, block);
@@ -144,7 +145,7 @@ void Program::forward(const Call& call) {
   for (std::size_t k = 0; k < steps_.size(); ++k) steps_[k]->forward(call, storage_.scratch(k));
 }
 
-/// The mean over the batch of ln sum_k exp(l_k) - l_label; its gradient goes to the logits.
+/// The mean over the batch of ln sum_k exp(l_k) - l_label; writes its gradient to the logits.
 double Program::cross_entropy(std::span<const std::uint16_t> labels) {
   const std::size_t classes = logits_->shape.size();
   float* grad_output = logits_->next_gradient();

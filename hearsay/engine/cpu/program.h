@@ -14,15 +14,15 @@ namespace hearsay::engine::cpu {
 
 /// A network compiled for one thread of the CPU and a batch size: layouts, fused steps, one arena.
 ///
-/// A program holds no parameters: every call is handed one peer's flat arrays, in the plain layout
+/// A program holds no parameters: every call is given one peer's flat arrays, in the plain layout
 /// of Network::layout(). The memory is for one peer at a time, so a process needs one program per
 /// thread, not one per peer. The arena is allocated once; a call allocates nothing that grows with
-/// the batch. A result depends only on the call's arguments and what `images` holds.
+/// the batch. A result depends only on the call's arguments and the contents of `images`.
 ///
 /// Thread safety: none; one call at a time.
 class Program {
  public:
-  /// Throws InvalidArgument if nobody reads a value of the network.
+  /// Throws InvalidArgument if a value of the network is never read.
   Program(const model::Network& network, std::size_t batch);
 
   std::size_t batch() const { return batch_; }
@@ -33,18 +33,17 @@ class Program {
   std::span<float> images() { return {storage_[0].data(), batch_ * storage_[0].shape.size()}; }
 
   /// The mean softmax cross-entropy of the batch, in training mode; `gradient` is overwritten with
-  /// its gradient, running statistics are updated. `key` names the stream that decides what dropout
-  /// drops.
+  /// its gradient, running statistics are updated. `key` names the random stream of dropout.
   double gradient(std::span<const float> parameters, std::span<float> buffers,
                   std::span<const std::uint16_t> labels, const StreamKey& key,
                   std::span<float> gradient);
 
-  /// Forward in evaluation mode; `logits` gets batch() rows of Network::classes().
+  /// Forward in evaluation mode; `logits` receives batch() rows of Network::classes().
   void logits(std::span<const float> parameters, std::span<const float> buffers,
               std::span<float> logits);
 
-  /// Forward in training mode (without dropout), for its statistics only:
-  /// buffers = (1 - momentum) buffers + momentum (of this batch).
+  /// Forward in training mode (without dropout), only to update the statistics:
+  ///   buffers = (1 - momentum) buffers + momentum (of this batch).
   void observe(std::span<const float> parameters, std::span<float> buffers, double momentum);
 
  private:

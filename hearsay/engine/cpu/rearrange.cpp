@@ -2,7 +2,7 @@
 
 #include "hearsay/engine/cpu/step.h"
 
-/// Steps that only move values: sums, shortcuts, changes of layout, the mean over pixels.
+/// Steps that only move values: sums, shortcuts, layout changes, the mean over pixels.
 namespace hearsay::engine::cpu {
 
 namespace {
@@ -58,7 +58,7 @@ class ShortcutStep final : public Step {
   }
 
  private:
-  /// body(in, out) for every place of the input that goes to a place of the output.
+  /// body(in, out) for every entry of the input that is copied to an entry of the output.
   template <class Body>
   void for_each_kept(const Body& body) const {
     const Tiles& from = site_.x->tiles;

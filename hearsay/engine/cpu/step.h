@@ -17,12 +17,12 @@ struct OnePeer {
 using Call = BasicCall<OnePeer>;
 using Site = BasicSite<Tensor>;
 
-/// What a step needs of the arena.
+/// The memory that a step needs from the arena.
 struct Demands {
   bool input_in_backward = false;
   bool output_in_backward = false;
-  bool output_is_cheap = false;   ///< `recompute` is there
-  std::size_t scratch_bytes = 0;  ///< for the time of one call of forward or backward
+  bool output_is_cheap = false;   ///< `recompute` is implemented
+  std::size_t scratch_bytes = 0;  ///< for the duration of one call of forward or backward
 };
 
 /// One operation of a network (with those fused into it), compiled. Tensors outlive it; their
@@ -32,11 +32,11 @@ class Step {
   virtual ~Step() = default;
   virtual Demands demands() const { return {}; }
 
-  /// Output from inputs.
+  /// Computes the output from the inputs.
   virtual void forward(const Call& call, std::byte* scratch) = 0;
-  /// The output once more, from the input, between forward and backward.
+  /// Recomputes the output from the input, between forward and backward.
   virtual void recompute() {}
-  /// From the output's gradient: the inputs' gradients and the parameters'.
+  /// Computes the gradients of inputs and parameters from the output's gradient.
   virtual void backward(const Call& call, std::byte* scratch) = 0;
 };
 

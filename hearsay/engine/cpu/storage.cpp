@@ -21,7 +21,7 @@ void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
   scratch_bytes_.push_back(demands.scratch_bytes);
   Item& made = items_[output.number];
   made.made = step;
-  // A tensor that is recomputed needs its maker's inputs at that time, so those must be kept.
+  // Recomputing a tensor needs the inputs of the step that produces it, so those must be kept.
   made.cheap = demands.output_is_cheap && std::ranges::none_of(inputs, [&](const Tensor* input) {
                  return items_[input->number].cheap;
                });
@@ -29,7 +29,7 @@ void Storage::add_step(const std::vector<Tensor*>& inputs, const Tensor& output,
   for (const Tensor* input : inputs) {
     Item& item = items_[input->number];
     item.reads.push_back(step);
-    // What is added in forward is read in backward only to recompute the sum.
+    // The residual is read in backward only to recompute the sum.
     const bool again = made.cheap || (demands.input_in_backward && input == inputs.front());
     if (again) item.rereads.push_back(step);
     item.gradient_is_of.reset();
@@ -48,7 +48,7 @@ void Storage::place(const Tensor& logits) {
     return &item.tensor == &logits || !item.reads.empty();
   };
 
-  // A gradient's memory is needed until the makers of all tensors that share it have read it.
+  // A gradient's memory is live until the producers of all tensors that share it have read it.
   std::vector<std::size_t> gradient_end(items_.size(), 0);
   for (std::size_t i = 0; i < items_.size(); ++i) {
     std::size_t& end = gradient_end[owner_of_gradient(i)];

@@ -11,11 +11,11 @@
 
 namespace hearsay::engine::cpu {
 
-/// The tensors of a plan and where they lie. First it is told who writes and reads them, step by
-/// step; then `place` gives them memory. What a step can recompute cheaply is not kept between its
-/// last reader in forward and the first in backward.
+/// The tensors of a plan and their memory. First declare, step by step, which tensors are read and
+/// written; then `place` gives them memory. A tensor that its step can recompute cheaply is not
+/// kept between its last reader in forward and the first in backward.
 ///
-/// Time: step k goes forward at k, the loss is at K, and step k goes back at 2K - k.
+/// Time: step k runs forward at time k, the loss at K, and step k runs backward at 2K - k.
 class Storage {
  public:
   using Step = std::size_t;
@@ -25,23 +25,23 @@ class Storage {
               ElementType type = ElementType::kF32);
   Tensor& operator[](std::size_t i) { return items_[i].tensor; }
 
-  /// Tell of the next step: what it reads and writes, and what it needs.
+  /// Declare the next step: the tensors it reads and writes, and the memory it needs.
   void add_step(const std::vector<Tensor*>& inputs, const Tensor& output, const Demands& demands);
 
-  /// The gradient of `term` is that of `sum`, in the same memory. For the last step told, which
-  /// made `sum`; a later reader of `term` undoes it, as that one's gradient comes first.
+  /// The gradient of `term` is that of `sum`, in the same memory. For the step declared last, which
+  /// produces `sum`; a later reader of `term` cancels this, as its gradient is written first.
   void share_gradient(const Tensor& term, const Tensor& sum) {
     items_[term.number].gradient_is_of = sum.number;
   }
 
-  /// Give memory to all; `logits` is what the loss reads.
+  /// Give memory to all tensors; `logits` is read by the loss.
   void place(const Tensor& logits);
 
   std::byte* scratch(Step step) const { return scratch_[step]; }
   std::byte* back_scratch(Step step) const { return back_scratch_[step]; }
 
   /// To be called before a forward pass, and before each step of a backward pass. The latter
-  /// returns the makers of the tensors that the step needs and that were not kept: they must
+  /// returns the producers of the tensors that the step needs and that were not kept: they must
   /// recompute them now.
   void go_forward();
   std::span<const Step> go_back(Step step);
@@ -52,22 +52,22 @@ class Storage {
   struct Item {
     Tensor tensor;
     bool has_gradient;
-    Step made = 0;              ///< 0 for the images, too
-    bool cheap = false;         ///< its maker can recompute it
+    Step made = 0;              ///< the step that produces it; 0 for the images, too
+    bool cheap = false;         ///< can be recomputed by the step that produces it
     std::vector<Step> reads{};  ///< ascending
     std::vector<Step> rereads{};
     std::optional<std::size_t> gradient_is_of{};
-    std::byte* first = nullptr;   ///< where its values lie in the forward pass
+    std::byte* first = nullptr;   ///< its values in the forward pass
     std::byte* second = nullptr;  ///< and in the backward pass, if recomputed
   };
 
   std::size_t owner_of_gradient(std::size_t i) const;
 
-  std::deque<Item> items_;                  // tensors stay where they are
-  std::vector<std::size_t> scratch_bytes_;  ///< of each step
+  std::deque<Item> items_;                  // a deque: tensors do not move
+  std::vector<std::size_t> scratch_bytes_;  ///< per step
   Arena arena_;
   std::vector<std::byte*> scratch_, back_scratch_;
-  /// By the step before which they are recomputed: items, and the steps that make them.
+  /// By the step before which they are recomputed: items, and the steps that produce them.
   std::vector<std::vector<std::size_t>> recomputed_;
   std::vector<std::vector<Step>> makers_;
 };

@@ -11,23 +11,23 @@
 namespace hearsay::engine::cpu {
 
 /// A value of the network for one batch, and the gradient of the loss with respect to it. The
-/// memory is the arena's; it is there only between the steps that need it.
+/// memory belongs to the arena and is valid only between the steps that need it.
 ///
 /// Values are of any type; gradients are f32. A value with several readers gets a gradient from
-/// each: the first to write one finds memory in `gradient`, the next in `second_gradient`, and
-/// whoever made the value reads the two as a sum.
+/// each: the first is written to `gradient`, the next to `second_gradient`, and the step that
+/// produced the value reads the two as a sum.
 struct Tensor {
   model::Shape shape;
   backend::cpu::Tiles tiles;
   ElementType type = ElementType::kF32;
-  std::size_t number = 0;  ///< in its Storage
+  std::size_t number = 0;  ///< index in its Storage
   std::byte* values = nullptr;
-  float* scales = nullptr;           ///< one per sample: what 1 stands for; null unless quantized
+  float* scales = nullptr;           ///< per sample, value = scale q; null unless quantized
   float* gradient = nullptr;         ///< null for the images
   float* second_gradient = nullptr;  ///< null if there is one reader
-  int contributions = 0;             ///< in this backward pass
+  int contributions = 0;             ///< gradients written in this backward pass
 
-  /// The values as what they are: T must be their type.
+  /// The values in their own type, which T must be.
   template <class T>
   T* as() const {
     assert(type == kElementTypeOf<T>);
@@ -38,14 +38,14 @@ struct Tensor {
 
   bool wants_gradient() const { return gradient != nullptr; }
 
-  /// Where the next reader shall write its gradient.
+  /// Where the next reader must write its gradient.
   float* next_gradient() {
     if (contributions++ == 0) return gradient;
     if (contributions > 2) backend::cpu::axpy(1.0f, second_gradient, gradient, tiles.size());
     return second_gradient;
   }
 
-  /// The second gradient that is still to be added, or null; it then counts as added.
+  /// The second gradient that is still to be added, or null; marks it as added.
   const float* take_second_gradient() {
     const bool pending = contributions > 1;
     contributions = pending ? 1 : contributions;

@@ -1,4 +1,4 @@
-// A project that knows hearsay only as an installed package.
+// A project that uses hearsay only as an installed package.
 
 #include <cstdio>
 #include <string_view>
