@@ -56,8 +56,9 @@ __global__ void find_scales(Scale scale, const Tensor* tensors, const std::uint3
   }
 }
 
-/// The scales as 32-bit words in front of the codes of all rows. Grid: one block per row, 256
-/// threads, one tensor per thread. Bound by launch latency; not measured.
+/// words[row][t] = the bits of scales[row][t]: the scales of all tensors as 32-bit words in front
+/// of each row's code. Grid: one block per row, 256 threads, every 256th tensor per thread. No
+/// shared memory, plain stores. Bound by launch latency; not measured.
 __global__ inline void write_scales(const float* scales, std::uint32_t count, std::uint32_t* words,
                                     std::size_t stride) {
   backend::cuda::begin_launch();

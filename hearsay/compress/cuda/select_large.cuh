@@ -69,6 +69,8 @@ struct Piece {
   std::uint32_t first;  ///< of x[0] in the model; below zero, and wraps, if that is not the unit's
   unsigned low, high;   ///< its entries are x[low] .. x[high - 1]
 
+  /// Pieces are cut at multiples of 16 bytes, so that all but the unit's ends are read as uint4;
+  /// the first piece begins up to 3 entries before the unit, and the last may be short or empty.
   __device__ Piece(const LargeSearch& all, const float* v, std::size_t dim) {
     const std::uint32_t of = all.unit_of[blockIdx.x];
     unit = all.units[of];
@@ -341,8 +343,9 @@ __global__ void __launch_bounds__(kListThreads)
 }
 static_assert(kDigits == 3);
 
-/// Launch 5: tallies[row][piece] = listed entries above and equal to the threshold. 256 threads,
-/// 256 bytes of shared memory. Bound by launch latency; not measured.
+/// Launch 5: tallies[row][piece] = how many listed entries of the piece are above and equal to the
+/// threshold, so that write_large knows where each piece begins. 256 threads, 256 bytes of shared
+/// memory (tally). Reads 4 bytes per listed entry; bound by launch latency; not measured.
 __global__ void __launch_bounds__(kListThreads)
     tally_large(LargeSearch all, const float* v, std::size_t dim) {
   backend::cuda::begin_launch();

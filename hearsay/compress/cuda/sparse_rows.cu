@@ -30,8 +30,9 @@ struct RiceCodes {
   }
 };
 
-/// The byte of the Rice parameter at the front of each row's code. Grid: one block of one thread
-/// per row. Bound by launch latency.
+/// The byte of the Rice parameter at the front of each row's code, found by plan_rice. Grid: one
+/// block of one thread per row, which sets the low bits of the row's first word. Bound by launch
+/// latency; only where messages are really encoded; not measured.
 __global__ void write_parameters(const RicePlan* plans, std::uint32_t* words, std::size_t stride) {
   backend::cuda::begin_launch();
   put_bits(words + blockIdx.x * stride, 0, plans[blockIdx.x].parameter);

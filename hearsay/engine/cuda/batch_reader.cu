@@ -100,7 +100,9 @@ __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, P
       augmented(p, key, k, orders[order * p.samples + place % p.samples]);
 }
 
-/// The same for one batch of given samples: grid ceil(batch / 128).
+/// slots[k] = samples[k], augmented as slot k of the stream `key` is: the same for one batch of
+/// given samples, which come in the staging buffer. Grid: ceil(batch / 128), 128 threads, one slot
+/// per thread; no shared memory. Bound by launch latency; not measured.
 __global__ void pick_given(const std::uint32_t* samples, const StreamKey* key, Picking p,
                            Slot* slots) {
   backend::cuda::begin_launch();

@@ -45,8 +45,9 @@ __global__ void map_forward(const T* x, T* y, std::size_t size) {
   store(v, y + at);
 }
 
-/// dx = f'(x) dy, or that added to dx; grid and threads as map_forward. Bound by memory bandwidth:
-/// two reads (three if added), one write per entry; not measured.
+/// dx = f'(x) dy, or that added to dx where another reader of x has written its gradient before.
+/// Grid and threads as map_forward, W entries of x and dy in registers; no shared memory. Bound by
+/// memory bandwidth: two reads (three if added), one write per entry; not measured.
 template <class Map, class T, int W>
 __global__ void map_backward(const T* x, const T* dy, T* dx, bool add, std::size_t size) {
   backend::cuda::begin_launch();
@@ -92,8 +93,9 @@ class MapStep final : public Step {
   Site site_;
 };
 
-/// y = a + b, with relu if asked; grid and threads as map_forward. Bound by memory bandwidth: two
-/// reads, one write per entry; not measured.
+/// y = a + b, or relu of that: a residual connection that is not fused into a norm. Grid and
+/// threads as map_forward, W entries of both in registers; no shared memory. Bound by memory
+/// bandwidth: two reads, one write per entry; not measured.
 template <class T, int W>
 __global__ void add_forward(const T* a, const T* b, bool relu, T* y, std::size_t size) {
   backend::cuda::begin_launch();

@@ -18,8 +18,7 @@ namespace hearsay::engine::cuda {
 /// It holds no parameters: every call is handed the addresses of the peers' flat arrays (device
 /// memory, in the plain layout of Network::layout()), one per peer, and records its launches with
 /// the context's launch recorder. The launches of two calls of one kind are the same, whatever the
-/// addresses. All memory is allocated once. The results of a peer do not depend
-/// on the others.
+/// addresses. All memory is allocated once. The results of a peer do not depend on the others.
 class Program {
  public:
   enum class Use { kTraining, kForward };  ///< kForward: no memory for gradients

@@ -95,8 +95,7 @@ class ShortcutStep final : public Step {
 /// Moves every entry between an image (row, column, channel) and a vector (channel, row, column):
 /// forward, or backward (`to_image`, maybe added). Grid: ceil(entries / 256), 256 threads, one
 /// entry of the image per thread: its side is contiguous, the vector's is strided by `pixels`,
-/// without a tile
-/// in shared memory. Not measured.
+/// without a tile in shared memory. Not measured.
 template <class T>
 __global__ void flatten(const T* from, Extent image, bool to_image, bool add, T* to) {
   backend::cuda::begin_launch();

@@ -189,6 +189,7 @@ class Epilogue {
     }
   }
 
+  /// Bias and relu of fragment column n, in the accumulators; NaN stays NaN.
   __device__ void add_bias_and_clip(int n, Sums& sum) const {
     if (p_.bias >= 0) {
       float bias[2];

@@ -12,9 +12,9 @@ namespace hearsay::engine::cuda {
 
 /// grad_output as BulkTiles has it; a patch is rows of `patch_row_bytes`, the channels of
 /// neighbouring pixels side by side, brought by one TMA box whose "channels" are whole image rows
-/// (row_box). 4 stages where kOut is 16, else 3.
-/// A stage is kOut / 16 boxes of grad_output, each kPixels x 16 entries, and the patch, all rounded
-/// up to 1024 bytes; not swizzled unless entries are bfloat16, and the patch never.
+/// (row_box). 4 stages where kOut is 16, else 3. A stage is kOut / 16 boxes of grad_output, each
+/// kPixels x 16 entries, and the patch, all rounded up to 1024 bytes; not swizzled unless entries
+/// are bfloat16, and the patch never.
 template <class Math, class Shape>
 struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
   using Base = BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
@@ -43,6 +43,8 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
            (tap % g.kernel * channels_of_columns(g) + column / taps) * kEntry;
   }
 
+  /// Thread 0 issues the TMA copies of the block's k-th tile: kOut / 16 boxes of grad_output and
+  /// one box of tile_i images x patch_h rows x row_bytes().
   __device__ void ask(int k, int tile) const {
     if (threadIdx.x != 0) return;
     const ConvGeometry& g = p.geometry;

@@ -99,8 +99,7 @@ constexpr WeightKernel weight_columns() {
 /// The shapes there are; conv_choice.cpp chooses among those that fit, TMA kernels first. A shape
 /// (wm, wn, r, c, ...) is 32 wm wn threads with a tile of 16 wm r pixels x 8 wn c output channels
 /// and 4 r c accumulators per thread: the first is 128 threads, 128 pixels x 16 channels, 16
-/// accumulators. Blocks of four warps were measured faster than of eight
-/// (docs/performance.md).
+/// accumulators. Blocks of four warps were measured faster than of eight (docs/performance.md).
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks

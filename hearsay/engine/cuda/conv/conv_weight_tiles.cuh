@@ -45,6 +45,7 @@ struct WindowTiles {
   }
   __device__ int patch_piece(int place, int channel) const { return place + channel * 2; }
 
+  /// All threads issue their cp.async of the block's k-th tile, as one group.
   __device__ void ask(int k, int tile) const {
     const TileOrigin origin = tile_origin(p.geometry, tile);
     copy_window<Math, Shape::kThreads, Shape::kOut* static_cast<int>(sizeof(Entry)), kWhole>(
@@ -117,6 +118,8 @@ struct BulkTiles : BulkSlopes<Math, Shape, 2> {
     return channel / 16 * patch_room() + swizzled<32>(place / kInRow, channel % 16 / 8);
   }
 
+  /// Thread 0 issues the TMA copies of the block's k-th tile: kOut / 16 + kIn / 16 boxes. Padding
+  /// comes as zeros from outside the images.
   __device__ void ask(int k, int tile) const {
     if (threadIdx.x != 0) return;
     const ConvGeometry& g = p.geometry;

@@ -82,8 +82,9 @@ struct MomentFinish {
   }
 };
 
-/// Evaluation: normals[peer][channel] from the running statistics. Grid (ceil(channels / 128),
-/// peers), 128 threads, one channel per thread; no shared memory, no sums. Bound by launch latency.
+/// Evaluation: normals[peer][channel] from the running statistics and the affine parameters, so
+/// that `normalize` need not know the difference. Grid (ceil(channels / 128), peers), 128 threads,
+/// one channel per thread; no shared memory, no sums. Bound by launch latency; not measured.
 static __global__ void read_statistics(NormModel model, unsigned channels, Normal* normals) {
   backend::cuda::begin_launch();
   const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
@@ -107,6 +108,7 @@ struct Through {
   const T* y;
   Passes passes;
 
+  /// g of W channels at `at`; reads dy, and y only where a residual was added.
   __device__ void load_gradient(std::size_t at, const float (&x)[W], const Normals<W>& normal,
                                 float (&g)[W]) const {
     load(dy + at, g);

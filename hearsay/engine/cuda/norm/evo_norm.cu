@@ -103,10 +103,9 @@ __device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extrem
 /// y(p, c) = x sigma(v_c x) s weight_c + bias_c (+ residual), s of the sample's group: by its
 /// variance (EvoNorm) or by the ranges of its runs (kappa > 0, RangeEvoNorm). Grid: one block per
 /// sample of all peers, 512 threads. Shared memory, dynamic: a float per channel and per group, or
-/// a float per run; each of the two instantiations of sum_channels has
-/// 2,048 bytes more. x is read three times for the variance
-/// (mean, squares, result) or twice for the ranges, after the first time from caches. Order of sums
-/// as in sample_sums.h. Not measured.
+/// a float per run; each of the two instantiations of sum_channels has 2,048 bytes more. x is read
+/// three times for the variance (mean, squares, result) or twice for the ranges, after the first
+/// time from caches. Order of sums as in sample_sums.h. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     evo_norm(const T* x, const float* const* parameters, Sizes s, Spread* spreads,

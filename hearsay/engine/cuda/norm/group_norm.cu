@@ -23,10 +23,9 @@ struct Sizes {
 /// y(p, c) = relu(weight_c (x - mean) r + bias_c + residual), mean and r = 1 / sqrt(variance +
 /// epsilon) of the sample's group of channels. Grid: one block per sample of all peers, 512
 /// threads, which stride over its entries, channels fastest. Shared memory: a float per channel and
-/// per group, dynamic, and 2,048 bytes for each
-/// of the two instantiations of sum_channels. Three passes over x (mean, squares,
-/// result), after the first from caches; normals[sample][group] is kept for backward. Sums:
-/// sample_sums.h. Not measured.
+/// per group, dynamic, and 2,048 bytes for each of the two instantiations of sum_channels. Three
+/// passes over x (mean, squares, result), after the first from caches; normals[sample][group] is
+/// kept for backward. Sums: sample_sums.h. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     group_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals,

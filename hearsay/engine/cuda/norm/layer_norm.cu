@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kSampleThreads)
 
 /// With g the gradient of y, h = weight g, k = (x - mean) r, and means over the features:
 /// dx = r (h - mean(h) - k mean(h k)). Grid: one block per sample of all peers, 512 threads. Shared
-/// memory: sum_sample's. Three passes over x and dy, h and k being recomputed. Not measured.
+/// memory: sum_sample's. Three passes over dy, two over x; h and k are recomputed. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
