@@ -113,6 +113,7 @@ __global__ void __launch_bounds__(kThreads, 3)
         quads[q].load(program.arrays[j], program.wide, values[j].of[q]);
       }
     }
+    // The formulas in order, on registers; the same for all threads, so without divergence.
     for (unsigned f = 0; f < program.count; ++f) {
       const Formula formula = program.formulas[f];
       Entries x;
@@ -136,6 +137,7 @@ __global__ void __launch_bounds__(kThreads, 3)
       }
     }
   }
+  // The sum of squares: this piece's, then by the last block of the row that of all pieces.
   if (!program.sums) return;
   sum = block_sum(sum);
   double* partial = program.scratch.partial + std::size_t{blockIdx.y} * gridDim.x;

@@ -163,6 +163,7 @@ __global__ void mix_sparse(const std::uint32_t* begin, const Term* const* terms,
   for (std::uint32_t first = begin[blockIdx.y]; first < last; first += kTermsAtOnce) {
     const unsigned count = min(kTermsAtOnce, last - first);
     __syncthreads();
+    // A warp per boundary: where the block's columns begin (k even) and end (k odd) in a term.
     for (unsigned k = threadIdx.x / 32; k < 2 * count; k += blockDim.x / 32) {
       const View& view = (*terms)[first + k / 2].view;
       const std::uint64_t end =

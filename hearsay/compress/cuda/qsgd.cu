@@ -81,6 +81,7 @@ __global__ void quantize(Quantizer to, const float* v) {
       nonzero += level > 0 ? 1 : 0;
     }
   }
+  // The length of the code: the last block of a row has the count of all.
   nonzero = block_total(nonzero);
   if (threadIdx.x == 0) atomicAdd(to.nonzero + row, nonzero);
   if (!comes_last(to.tickets + row, gridDim.x) || threadIdx.x > 0) return;

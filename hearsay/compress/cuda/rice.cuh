@@ -54,6 +54,7 @@ __global__ void plan_rice(const std::uint32_t* index, std::size_t keep, unsigned
     atomicAdd(sums + row * kParameters + threadIdx.x, shared[threadIdx.x]);
   }
   if (!comes_last(tickets + row, gridDim.x) || threadIdx.x >= kParameters) return;
+  // One warp: lane r has the length with parameter r; the key (length, r) has a unique minimum.
   const unsigned r = threadIdx.x;
   const std::uint64_t bits =
       keep * std::uint64_t{1 + r} + atomicExch(sums + row * kParameters + r, 0u);

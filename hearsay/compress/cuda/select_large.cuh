@@ -209,6 +209,7 @@ __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& p
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) chosen |= (m[j] >= least ? 1u : 0u) << j;
     chosen &= mask;
+    // Places among the warp's chosen: first as if a lane had at most one, then for those with more.
     const unsigned lanes = __ballot_sync(kAllLanes, chosen != 0);
     unsigned at = count + __popc(lanes & below_lane);
     count += __popc(lanes);
@@ -229,6 +230,7 @@ __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& p
       }
     }
   }
+  // Where each warp's entries begin in the piece's list.
   if (lane() == 0) counts[warp()] = count;
   __syncthreads();
   unsigned before = 0, total = 0;
@@ -366,6 +368,7 @@ __global__ void __launch_bounds__(kListThreads)
   const Piece piece(all, v, dim);
   const Candidates candidates(all, piece);
   const Search search = all.search[piece.job];
+  // What the pieces of the unit before this one select.
   const Tally* row = all.tallies + blockIdx.y * std::size_t{all.piece_count};
   unsigned above = 0, equal = 0;
   for (unsigned k = piece.unit.first + threadIdx.x; k < blockIdx.x; k += blockDim.x) {

@@ -48,6 +48,7 @@ __global__ void select_small(const SmallUnit* units, const float* v, std::size_t
   for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) bins[k] = 0;
   if (threadIdx.x == 0) largest = 0;
   __syncthreads();
+  // The only read of device memory: entries to shared memory, counting the first digit.
   unsigned most = 0;
   for (unsigned base = threadIdx.x; base < size; base += kLoads * blockDim.x) {
     unsigned bits[kLoads];
@@ -68,6 +69,7 @@ __global__ void select_small(const SmallUnit* units, const float* v, std::size_t
   most = __reduce_max_sync(kAllLanes, most);
   if (lane() == 0) atomicMax(&largest, most);
   __syncthreads();
+  // Digit by digit to the k-th largest magnitude.
   Search search = narrow({0, unit.span.keep}, 0, bins);
   for (int digit = 1; digit < kDigits; ++digit) {
     for (unsigned k = threadIdx.x; k < kBins; k += blockDim.x) bins[k] = 0;
@@ -78,6 +80,7 @@ __global__ void select_small(const SmallUnit* units, const float* v, std::size_t
     __syncthreads();
     search = narrow(search, digit, bins);
   }
+  // The selected entries in order: how many come before each warp's, then their places.
   const SmallEntries all{entries, unit.span.begin};
   Tally before;
   tally(all, size, search.prefix, before);

@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(kThreads)
       store(g, dx + at);
     });
   }
+  // Over the block's rows of pixels, ascending.
   if (norm.sums == nullptr) return;
 #pragma unroll
   for (int k = 0; k < W; ++k) shared[k][threadIdx.x] = make_float2(sum[k], product[k]);

@@ -94,6 +94,7 @@ __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
   const unsigned stride = s.width + 2 * s.margin, area = (s.height + 2 * s.margin) * stride;
   const Entry* image = entries + std::size_t{slot.sample} * s.channels * area;
   T* out = images + std::size_t{at} * s.channels;
+  // A box resized to the image's size, or else the image shifted, with black beyond its border.
   if (slot.height > 0) {
     const Triangle down(slot.height, height, y);
     const Triangle across(slot.width, width, slot.mirrored != 0 ? width - 1 - x : x);

@@ -71,6 +71,7 @@ struct Terms {
   __device__ void spread(float* room) {
     const unsigned lane = threadIdx.x % kWarp, near = lane % kDepth, far = lane / kDepth;
     __syncwarp();
+    // A lane holds one term of 16 columns: transpose, so that it has 16 terms of its own column.
     if constexpr (kRightAlongDepth) {
 #pragma unroll
       for (unsigned j = 0; j < kDepth; ++j) {

@@ -42,6 +42,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
   char* const others = packed + (p.resident ? p.chunks : kStages) * weight_bytes;
   auto* const barriers =
       reinterpret_cast<Barrier*>(others + Epilogue<Entry, Shape, kBackward>::kShared);
+  // The block's tiles are consecutive; a round is one chunk of one of them.
   const int per_block = (g.tiles + gridDim.x - 1) / gridDim.x;
   const int first_tile = blockIdx.x * per_block;
   const int rounds = min(per_block, g.tiles - first_tile) * p.chunks;
@@ -70,6 +71,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
                 weights_from + static_cast<long>(chunk) * weight_bytes, weight_bytes, barrier);
     }
   };
+  // Prologue: all stages but one are on their way before the first product.
   if (threadIdx.x == 0) {
     for (int round = 0; round < min(kStages - 1, rounds); ++round) ask(round);
   }
@@ -89,6 +91,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     const bool last = chunk + 1 == p.chunks;
     if (last) epilogue.begin(tile);
 
+    // Addresses of this round's weights and patch; steps of 32 bytes are xors, as the swizzle is.
     const std::uint32_t weights =
         shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
     const std::uint32_t patch = shared_address(shared) + stage * patch_room;
@@ -108,6 +111,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     }
     if (last) epilogue.finish(tile++, sum);
     chunk = last ? 0 : chunk + 1;
+    // The stages go round; each time all were used the parity of their barriers changes.
     if (++stage == kStages) {
       stage = 0;
       phase ^= 1;

@@ -125,6 +125,7 @@ class Epilogue {
     for (int f = 0; f < Shape::kRows; ++f) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
+        // Accumulator rows g and g + 8 of fragment f, g = lane / 4.
         const PixelPlace place = Shape::place(g, f, half * 8 + threadIdx.x % 32 / 4);
         const int image = origin.image + place.image, y = origin.y + place.y,
                   x = origin.x + place.x;

@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
   const char* packed = static_cast<const char*>(p.weights) + peer * p.weights_stride +
                        static_cast<long>(blockIdx.y) * p.chunks * weight_bytes;
   const Window window = patch_window(g, tile_origin(g, blockIdx.x));
+  // Issues the copies of a chunk, weights (as packed, 16 bytes per thread) and patch, as one group.
   const auto ask = [&](int chunk) {
     char* stage = stage_of(chunk);
     const char* from = packed + static_cast<long>(chunk) * weight_bytes;
@@ -69,6 +70,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     wait_for_copies();
     const char* stage = stage_of(chunk);
     __syncthreads();
+    // All threads have left the other stage: with two, the next chunk may overwrite it.
     if (Shape::kStages > 1 && chunk + 1 < p.chunks) ask(chunk + 1);
     if (chunk + 1 == p.chunks) epilogue.begin(blockIdx.x);
     const std::uint32_t patch = shared_address(stage) + weight_bytes + half * 16;
@@ -78,6 +80,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
           return patch + (rows[f] + k * g.patch_w + l) * kPitch + step * 32;
         },
         sum);
+    // With one stage, the next chunk waits until all have read this one.
     if (Shape::kStages == 1 && chunk + 1 < p.chunks) {
       __syncthreads();
       ask(chunk + 1);

@@ -159,10 +159,12 @@ __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g
   const int lane = threadIdx.x % 32;
   const int log_across = g.log_w - (kWidth == 4 ? 2 : 3);
   for (int strip = warp_of_pixels<Shape>(); strip < kStrips; strip += Shape::kWarpsK) {
+    // The strip's first pixel, and the position of the patch that tap (0, 0) of it reads.
     const int y = (strip >> log_across) * 2 * kPieces;  // in the rows of all images
     const int x = (strip & ((1 << log_across) - 1)) * kWidth;
     const int corner = ((y >> g.log_h) * g.patch_h + (y & (g.tile_h - 1))) * g.patch_w + x;
     std::uint32_t rows[2 * kPieces + 2][3][Shape::kColumns];  // of the patch, shifted by 0, 1, 2
+    // Rows r and r + 1 of the patch for all three shifts, as halves of B fragments.
     const auto load_two_rows = [&](int r) {
 #pragma unroll
       for (int l = 0; l < 3; ++l) {
@@ -197,6 +199,8 @@ __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g
       load_two_rows(2 * piece + 2);
       std::uint32_t a[Shape::kRows][4];
       load_slopes<Math, Shape>(tiles, slopes, (y + 2 * piece) * g.tile_w + x, g.tile_w, sum.out, a);
+      // Tap (k, l) multiplies the piece's two rows of grad_output with patch rows 2 piece + k and
+      // 2 piece + k + 1, shifted by l.
 #pragma unroll
       for (int k = 0; k < 3; ++k) {
 #pragma unroll

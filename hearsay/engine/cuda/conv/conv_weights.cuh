@@ -116,9 +116,11 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   const int first_tap = group.tap * Shape::kTaps;
   const int per_split = (g.tiles + p.splits - 1) / p.splits;
   const int begin = split * per_split, count = min(per_split, g.tiles - begin);
+  // Prologue: the copies of all stages but one are issued.
   constexpr int kAhead = Tiles::kStages - 1;
   for (int k = 0; k < min(kAhead, count); ++k) tiles.ask(k, begin + k);
 
+  // Where tap (0, 0) of each pixel reads is the same for all tiles; strips compute it from rows.
   constexpr int kStripPieces = strip_pieces<Shape>(kProducts);
   if constexpr (kStripPieces == 0) {
     for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
@@ -160,6 +162,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
     }
   }
 
+  // The sums leave the registers: directly to the gradient, or as this split's part.
   float4* partial = reinterpret_cast<float4*>(p.partial) +
                     ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) *
                         (Shape::kFloats / 4);

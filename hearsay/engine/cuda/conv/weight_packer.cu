@@ -52,6 +52,8 @@ __global__ void __launch_bounds__(kThreads, 6)
   const int first = block % parts * job.outputs_a_block;  // output, within the group
   const int rows = min(job.outputs_a_block, job.outputs_a_group - first);
 
+  // Which weights the block has: outputs n .. n + outputs - 1, inputs k .. k + inputs - 1, and how
+  // they lie among the parameters: `lines` contiguous runs of `run` floats.
   const int n = group * job.outputs_a_group + first, k = chunk * job.inputs_a_chunk;
   const int outputs = min(rows, (exchanged ? job.in : job.out) - n);  // that have weights
   const int inputs = min(job.inputs_a_chunk, (exchanged ? job.out : job.in) - k);
@@ -72,6 +74,7 @@ __global__ void __launch_bounds__(kThreads, 6)
   wait_for_copies();
   __syncthreads();
 
+  // From [line][run] to [tap][output][input]: a piece is 16 bytes of one (tap, output).
   const long tap_entries = static_cast<long>(job.outputs_a_group) * job.pitch_entries;
   Entry* to = reinterpret_cast<Entry*>(static_cast<char*>(job.packed) + peer * job.peer_bytes) +
               tile_of_job * taps * tap_entries + static_cast<long>(first) * job.pitch_entries;

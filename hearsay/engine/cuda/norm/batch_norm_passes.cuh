@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(kPassThreads, kPassBlocks<W>)
   ask(part.begin);
   find_normals<kPassThreads>(norm, blockIdx.z, grid.channels, part.keeps(grid) && blockIdx.y == 0,
                              scratch, found);
+  // Each thread's channels are the same for all of its pixels, so their Normals are registers.
   const Normals<W> normal(found + part.first);
   for (unsigned p = part.begin; p < part.end; p += kAtOnce<W> * part.rows) {
     for_pixels<W>(grid, part, p, [&](unsigned j, unsigned at) {
@@ -121,6 +122,7 @@ __global__ void __launch_bounds__(kPassThreads, kPassBlocks<W>)
   const auto found = [&](unsigned channel, const Normal& normal, const Slope& slope) {
     tangents[channel - part.base] = {normal.mean, normal.scale, slope.slope, slope.rest};
   };
+  // The Tangents of the slab, from the convolution's sums or from what channel_sums has stored.
   if (sums.parts != nullptr) {
     const Normal own_normal = normals[min(own, grid.channels - 1)];
     const double part_of = 1.0 / grid.pixels;

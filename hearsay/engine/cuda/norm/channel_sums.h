@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(kChannelThreads)
     terms.add(common, part.at(grid, k), p, q);
   }
 
+  // Over the block's rows of pixels: a tree that halves them, also where they are no power of two.
 #pragma unroll
   for (int k = 0; k < W; ++k) shared[k][threadIdx.x] = make_float2(p[k], q[k]);
   __syncthreads();
@@ -65,6 +66,7 @@ __global__ void __launch_bounds__(kChannelThreads)
       own[std::size_t{blockIdx.x} * grid.channels + part.first + k] = shared[k][threadIdx.x];
     }
   }
+  // The last block of this peer and slab adds up all chunks.
   unsigned* ticket = tickets + std::size_t{peer} * grid.slabs + blockIdx.y;
   if (!backend::cuda::comes_last(ticket, grid.chunks)) return;
   sum_parts<kChannelThreads>(

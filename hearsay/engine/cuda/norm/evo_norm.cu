@@ -169,6 +169,7 @@ __global__ void __launch_bounds__(kSampleThreads)
         sums[2] = fmaf(g, h.to_v, sums[2]);
       },
       totals);
+  // This sample's parts of the parameters' gradients, and per group what s contributes to dx.
   float* part = parts + std::size_t{blockIdx.x} * 3 * channels;
   for (unsigned c = threadIdx.x; c < channels; c += kSampleThreads) {
     const float factor = own[c / members].s;

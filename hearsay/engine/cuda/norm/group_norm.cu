@@ -83,6 +83,8 @@ __global__ void __launch_bounds__(kSampleThreads)
         sums[1] = fmaf(g, to_float(x[first + at]) - own[c / members].mean, sums[1]);
       },
       totals);
+  // This sample's parts of the parameters' gradients, and per group the factors of x - m and 1 in
+  // dx.
   float* part = parts + std::size_t{blockIdx.x} * 2 * channels;
   for (unsigned c = threadIdx.x; c < channels; c += kSampleThreads) {
     part[c] = own[c / members].r * totals[channels + c];
