@@ -4,14 +4,16 @@
 
 namespace hearsay::backend::cuda {
 
-/// The sum of `value` over the block's threads, in an order that depends on their number alone,
-/// valid in thread 0. All threads must call it; blockDim.x is a multiple of 32.
+/// The sum of `value` over the block's threads, valid in thread 0: a shuffle tree over 16, 8, 4, 2,
+/// 1 within each warp, then the same tree over the warps' sums in shared memory (32 doubles, 256
+/// bytes). The order depends on the number of threads alone. All threads must call it; blockDim.x
+/// is a multiple of 32.
 __device__ inline double block_sum(double value) {
   __shared__ double warps[32];
   for (unsigned step = 16; step > 0; step /= 2) {
     value += __shfl_down_sync(0xffffffffu, value, step);
   }
-  __syncthreads();  // a call before this one may still be read
+  __syncthreads();  // the result of an earlier call may still be read
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x >= 32) return 0;

@@ -14,7 +14,7 @@ namespace hearsay::backend::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kQuads = 2;  // runs of four entries that a thread handles at once
+constexpr unsigned kQuads = 2;  // groups of four entries that a thread has at once
 constexpr unsigned kMostArrays = Chain::kMostArrays, kMostFormulas = Chain::kMostFormulas;
 
 /// y = a; y = x; y = a x + b y; sum += x^2.
@@ -38,9 +38,10 @@ struct Program {
   std::uint32_t sums;    ///< there is a square
   Chain::Scratch scratch;
 };
-static_assert(std::has_unique_object_representations_v<Program>);  // as the tape compares bytes
+static_assert(
+    std::has_unique_object_representations_v<Program>);  // the launch recorder compares bytes
 
-/// A thread's entries of one array.
+/// A thread's 8 entries of one array, in registers.
 struct Entries {
   float of[kQuads][4] = {};
 
@@ -48,8 +49,8 @@ struct Entries {
   __device__ float operator[](unsigned k) const { return of[k / 4][k % 4]; }
 };
 
-/// use(entries[number]), by comparisons rather than an address: so entries can be registers. The
-/// number is the same in all threads.
+/// use(entries[number]), by comparisons rather than an address, as registers cannot be indexed. The
+/// number is the same in all threads, so branches do not diverge.
 template <unsigned K = 0, class Use>
 __device__ void with_array(Entries (&entries)[kMostArrays], unsigned number, const Use& use) {
   if (number == K) {
@@ -59,6 +60,8 @@ __device__ void with_array(Entries (&entries)[kMostArrays], unsigned number, con
   }
 }
 
+/// One formula on a thread's entries; products are rounded as Kernels::axpby says: b y first, then
+/// an FMA.
 __device__ void apply(Kind kind, float2 factors, const Entries& x, Entries& y) {
 #pragma unroll
   for (unsigned k = 0; k < 4 * kQuads; ++k) {
@@ -67,8 +70,22 @@ __device__ void apply(Kind kind, float2 factors, const Entries& x, Entries& y) {
   }
 }
 
-/// Row blockIdx.y in gridDim.x pieces. (*norms)[row] becomes the sum of squares, if there is one:
-/// the last block to come to a row adds up its pieces.
+/// Applies up to 12 formulas (y = a, y = x, y = a x + b y, sum += x^2) in order to each entry of up
+/// to 5 arrays of rows x dim: optimizer steps, error feedback and norms as one launch.
+///
+/// Grid (pieces of a row, rows), 256 threads; ceil(dim / 2,048) pieces, at most 512, each a
+/// contiguous range of groups of 4 entries. Per iteration a thread has 2 such groups of every array
+/// in registers (5 x 8 floats): all loads of 16 bytes first, then the formulas, then the stores.
+/// The formulas are interpreted: kind and arrays are kernel arguments, the factors, which change
+/// from round to round, are in the staging buffer. Shared memory: 12 float2 (96 bytes), and 256 of
+/// block_sum. Launch bounds: 3 blocks per multiprocessor.
+///
+/// (*norms)[row] becomes the sum of squares, if there is one, in double: a thread's entries
+/// ascending, block_sum, then the last block of a row, by ticket, adds up its pieces, also in a
+/// fixed order.
+///
+/// Bound by memory bandwidth: every array is read once and written once. axpy reaches 3.4 TB/s; the
+/// optimizer, feedback and de-biasing of VGG-11 1.3 GB in 399 us (docs/performance.md).
 __global__ void __launch_bounds__(kThreads, 3)
     run_chain(Program program, const float2* factors, double* const* norms) {
   begin_launch();
@@ -96,6 +113,7 @@ __global__ void __launch_bounds__(kThreads, 3)
         quads[q].load(program.arrays[j], program.wide, values[j].of[q]);
       }
     }
+    // The formulas in order, on registers; the same for all threads, so without divergence.
     for (unsigned f = 0; f < program.count; ++f) {
       const Formula formula = program.formulas[f];
       Entries x;
@@ -119,6 +137,7 @@ __global__ void __launch_bounds__(kThreads, 3)
       }
     }
   }
+  // The sum of squares: this piece's, then by the last block of the row that of all pieces.
   if (!program.sums) return;
   sum = block_sum(sum);
   double* partial = program.scratch.partial + std::size_t{blockIdx.y} * gridDim.x;

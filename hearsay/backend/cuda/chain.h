@@ -16,9 +16,10 @@ namespace hearsay::backend::cuda {
 ///   chain.axpby(1, g, beta, m);      m = beta m + g
 ///   chain.axpby(-lr, m, 1, x);       x = x - lr m       one launch: reads g, x, m, writes them
 ///
-/// The launch is postponed until the tape is asked for anything else (Tape::postpone), or until a
-/// formula comes that does not fit: of blocks of another shape, of blocks that overlap with others
-/// in part, or one too many. Factors stand on the tape's page, so other ones need no new capture.
+/// The launch is postponed until the launch recorder is asked for anything else (Tape::postpone),
+/// or until a formula comes that does not fit: of blocks of another shape, of blocks that overlap
+/// with others in part, or one too many. Factors are in the staging buffer, so other ones need no
+/// new capture.
 class Chain {
  public:
   static constexpr std::size_t kMostArrays = 5;
@@ -39,14 +40,14 @@ class Chain {
   /// Blocks of threads that a row of `dim` entries is shared among.
   static std::size_t pieces(std::size_t dim);
 
-  /// Memory of the lane in use.
+  /// Memory of the current stream.
   struct Scratch {
-    double* partial;    ///< pieces(dim) a row
-    unsigned* tickets;  ///< one a row, zero before and after
+    double* partial;    ///< pieces(dim) per row
+    unsigned* tickets;  ///< one per row, zero before and after
   };
 
-  /// out[i] = |x_i|^2, in double, once a launch. The order of the sum depends on dim and on how the
-  /// row lies in memory modulo 16 bytes. `out` is the device's, or room of results.
+  /// out[i] = |x_i|^2, in double, at most once per launch. The order of the sum depends on dim and
+  /// on how the row lies in memory modulo 16 bytes. `out` is device memory or a result buffer.
   void squared_norms(ConstBlock x, const Scratch& scratch, double* out);
 
  private:

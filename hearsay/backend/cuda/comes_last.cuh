@@ -3,8 +3,10 @@
 namespace hearsay::backend::cuda {
 
 /// Whether this block is the last of `blocks` that come here with the same ticket, which is zero
-/// before and after: so the one that adds up what all of them have written to device memory before
-/// (read it past the L1 cache). All threads must call it.
+/// before and after: it then adds up what all of them have written to device memory before (read
+/// past L1, with __ldcg). Which block is last varies; the order of the sum must not depend on it.
+/// All threads must call it. One atomicAdd per block, fences before and after; saves a second
+/// launch.
 __device__ inline bool comes_last(unsigned* ticket, unsigned blocks) {
   __shared__ bool last;
   __threadfence();

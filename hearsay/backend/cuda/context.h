@@ -6,13 +6,14 @@
 
 namespace hearsay::backend::cuda {
 
-/// What compressors and networks on the GPU share with the Kernels of a run: the order of work.
+/// What compressors and networks on the GPU share with the Kernels of a run: the launch recorder,
+/// so the order of work, and what the card can do.
 struct Context {
   Tape tape;
   Precision precision = Precision::kTf32;
   int processors = 0;        ///< streaming multiprocessors
   int shared_bytes = 0;      ///< of shared memory, the most that a block can have
-  bool bulk_copies = false;  ///< tensors are copied to shared memory by the hardware (sm_90 on)
+  bool bulk_copies = false;  ///< the card has TMA, and this build code for it (sm_90 on)
 };
 
 /// The context of kernels whose device() is "cuda".

@@ -9,8 +9,8 @@
 
 namespace hearsay::backend::cuda {
 
-/// Host memory that the device writes to: the room that Kernels::results hands out. What was handed
-/// out stays where it is until `recycle`.
+/// Pinned, mapped host memory that kernels write to: the result buffers of Kernels::results, in
+/// pieces of 64 KB. What was handed out stays where it is until `recycle`.
 class Figures {
  public:
   void* take(std::size_t count) {
@@ -27,7 +27,7 @@ class Figures {
   void recycle() { piece_ = used_ = 0; }
 
  private:
-  static constexpr std::size_t kPiece = 1 << 13;  // figures, 64 KB
+  static constexpr std::size_t kPiece = 1 << 13;  // results of 8 bytes, 64 KB
 
   struct FreeHost {
     void operator()(std::uint64_t* data) const { cudaFreeHost(data); }

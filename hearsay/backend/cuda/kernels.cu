@@ -18,8 +18,8 @@ namespace hearsay::backend::cuda {
 
 namespace {
 
-/// Columns that one block of mix_dense owns: as many as leave room for several blocks on a
-/// multiprocessor, at least one for rows beyond number.
+/// Shared memory of a block of mix_dense, from which its columns follow: several blocks fit on a
+/// multiprocessor; beyond 8,192 rows a block has one column and more memory.
 constexpr std::size_t kMixShared = 32 << 10;
 
 unsigned mix_columns(std::size_t rows) {
@@ -53,7 +53,7 @@ class CudaKernels final : public Kernels {
   }
 
   ~CudaKernels() override {
-    // What is on the tape or runs may use the scratch and the figures that are freed now.
+    // Launches recorded or running may use the scratch and the result buffers that are freed now.
     try {
       tape().synchronize();
     } catch (const RunFailed&) {  // every later call on the device says so too
@@ -79,7 +79,7 @@ class CudaKernels final : public Kernels {
 
   void submit() override { tape().submit(); }
 
-  /// There are fewer lanes than there may be runs: those that share one come one after the other.
+  /// There are fewer streams than there may be runs: those that share one are serialized.
   void use_lane(std::size_t lane) override {
     if (lane == 0) {
       tape().join_all();
@@ -137,7 +137,7 @@ class CudaKernels final : public Kernels {
     std::size_t most = 1;
     for (const VectorView& v : q) most = std::max(most, v.dense ? y.dim : v.index.size());
     const std::vector<View> views = device_views(q.first(y.rows));
-    // The grid is the same for counts that differ a little from round to round.
+    // Rounded up, so that counts that differ a little from round to round give the same grid.
     const dim3 grid(blocks_for(std::bit_ceil(most), kThreads), static_cast<unsigned>(y.rows));
     tape().launch(accumulate_rows, grid, kThreads, 0, tape().put(a),
                   tape().put_list(std::span(views)), y.data, y.dim);
@@ -174,8 +174,8 @@ class CudaKernels final : public Kernels {
  protected:
   Array::Memory allocate_bytes(std::size_t bytes) override {
     Memory<std::byte> memory(std::max<std::size_t>(bytes, 1));
-    // The tape may hold launches that use the block, even after these kernels are gone: so the
-    // context lives as long as its blocks, and they leave only after what was recorded.
+    // The launch recorder may hold launches that use the block, even after these kernels are gone:
+    // so the context lives as long as its blocks, which are freed only after what was recorded.
     return {memory.release(), [context = context_](void* data) {
               try {
                 context->tape.submit();
@@ -185,7 +185,7 @@ class CudaKernels final : public Kernels {
             }};
   }
 
-  /// After all that was asked for.
+  /// After all that was recorded.
   void copy_to_host(const void* from, void* to, std::size_t bytes) override {
     tape().submit();
     if (bytes == 0) return;
@@ -237,20 +237,20 @@ class CudaKernels final : public Kernels {
     grow(&Scratch::tickets, rows);
   }
 
-  /// `out` is the device's, or room of results.
+  /// `out` is device memory or a result buffer.
   void sum_squares(ConstBlock x, double* out) {
     if (x.rows == 0) return;
     make_room(x.rows, Chain::pieces(x.dim));
     chain_.squared_norms(x, {scratch().partial.data(), scratch().tickets.data()}, out);
   }
 
-  /// Room on the device for `count` sums, used again by the next call that needs some.
+  /// Device memory for `count` sums, reused by the next call that needs some.
   double* sums_of(std::size_t count) {
     grow(&Scratch::sums, count);
     return scratch().sums.data();
   }
 
-  /// Memory of a lane that calls on it use one after the other.
+  /// Scratch memory of a stream, which its calls use one after the other.
   struct Scratch {
     Memory<double> partial, sums;
     Memory<unsigned> tickets;
@@ -258,7 +258,7 @@ class CudaKernels final : public Kernels {
   Scratch& scratch() { return scratch_[tape().lane()]; }
 
   /// Submits what was recorded with the old memory, so nothing may have been put for later. The
-  /// lane stays the same.
+  /// current stream stays the same.
   template <class T>
   void grow(Memory<T> Scratch::*member, std::size_t size) {
     Memory<T>& memory = scratch().*member;
@@ -269,7 +269,7 @@ class CudaKernels final : public Kernels {
     use_lane(static_cast<std::size_t>(lane));
   }
 
-  /// Who adds what, for the kernels that mix dense vectors.
+  /// Own weights and edges of each row, for the kernels that mix dense vectors.
   struct DenseMixing {
     bool in_place = false;  ///< some sources are rows of x
     std::vector<Share> own, edges;

@@ -38,7 +38,7 @@ class Memory {
   }
 
  private:
-  /// The tape's streams do not wait for the default one, on which the values above were set.
+  /// The launch recorder's streams do not wait for the default one, which set the values above.
   static void finish() { check(cudaStreamSynchronize(nullptr), "filling device memory"); }
 
   struct Free {

@@ -11,7 +11,10 @@
 /// Kernels::accumulate, the two forms of Kernels::mix, and Kernels::mix_compensated.
 namespace hearsay::backend::cuda {
 
-/// y_i += a q_i, row i = blockIdx.y. The indices of a vector differ, so its entries do not meet.
+/// y_i += a q_i, row i = blockIdx.y, dense or sparse. Grid (ceil(longest vector, rounded up to a
+/// power of two / 256), rows), 256 threads, grid-stride over entries. The indices of a vector
+/// differ, so no two threads write one entry, and there are no atomics. No shared memory. Dense:
+/// bound by memory bandwidth, 12 bytes per entry; sparse: by scattered accesses; not measured.
 __global__ void accumulate_rows(const float* a, const View* const* views, float* y,
                                 std::size_t dim) {
   backend::cuda::begin_launch();
@@ -26,7 +29,7 @@ __global__ void accumulate_rows(const float* a, const View* const* views, float*
   }
 }
 
-/// A dense vector: d floats somewhere, or a row of the x that is being mixed.
+/// A dense vector: d floats anywhere, or a row of the x that is being mixed.
 struct Source {
   const float* data;
   std::int64_t row;  ///< -1: not of x
@@ -40,9 +43,15 @@ struct Share {
 
 /// x_i += c_i q_i + sum over i's edges of a (q_j - q_i), as in Kernels::mix.
 ///
-/// A block owns blockDim.x columns of all rows. If sources are rows of x (`in_place`), it copies
-/// its columns to shared memory first, so every row is read before one is overwritten.
-/// own[i] is row i's vector and c_i; (*edges)[begin[i] .. begin[i+1]-1] are its edges.
+/// Grid: ceil(dim / width) blocks of (width, height) threads: a block owns `width` columns of all
+/// rows, width = 8,192 / rows rounded down to a power of two, at most 128; threadIdx.y strides over
+/// rows. If sources are rows of x (`in_place`), it copies its columns to shared memory first (4
+/// rows width, at most 32 KB up to 8,192 rows), so every row is read before one is overwritten.
+/// own[i] is row i's vector and c_i; (*edges)[begin[i] .. begin[i+1]-1] are its edges, added in
+/// that order.
+///
+/// Bound by memory bandwidth: x is read (in place twice) and written once, sources once per edge,
+/// from shared memory or L2; not measured by itself.
 __global__ void mix_dense(const Share* own, const std::uint32_t* begin, const Share* const* edges,
                           bool in_place, float* x, std::size_t rows, std::size_t dim) {
   backend::cuda::begin_launch();
@@ -72,7 +81,7 @@ __global__ void mix_dense(const Share* own, const std::uint32_t* begin, const Sh
   }
 }
 
-/// x + low += term, as one number in two floats: TwoSum of Knuth.
+/// x + low += term, as one number in two floats: TwoSum of Knuth, 6 additions without branches.
 __device__ inline void add_compensated(float term, float& x, float& low) {
   const float next = __fadd_rn(x, term);
   const float added = __fsub_rn(next, x);
@@ -110,8 +119,9 @@ __global__ void mix_dense_compensated(const Share* own, const std::uint32_t* beg
   }
 }
 
-/// The number of entries of the ascending `index` that are below `bound`: the lanes of a warp look
-/// at 32 places at once.
+/// The number of entries of the ascending `index` that are below `bound`, by a 32-ary search of a
+/// warp: each step the lanes probe 32 places, and a ballot picks the interval, so log_32(count)
+/// dependent reads.
 __device__ inline std::uint64_t count_below(const std::uint32_t* index, std::uint64_t count,
                                             std::uint64_t bound) {
   std::uint64_t low = 0, high = count;
@@ -135,8 +145,15 @@ struct Term {
 constexpr unsigned kTermsAtOnce = 32;
 
 /// x_i += sum over i's terms of weight * vector, for row i = blockIdx.y and the columns
-/// [blockIdx.x * width, + width), which no other block touches. One term after the other: two may
-/// hold the same index, one alone holds it once. (*terms)[begin[i] .. begin[i+1]-1] are row i's.
+/// [blockIdx.x * width, + width), which no other block touches. (*terms)[begin[i] .. begin[i+1]-1]
+/// are row i's.
+///
+/// Grid (ceil(dim / width), rows), 256 threads, width = max(4,096, ceil(dim / 512)). For up to 32
+/// terms at a time the warps find where the block's columns begin and end in each vector
+/// (count_below; 32 x 2 x 8 = 512 bytes of shared memory); then the terms are added in order with a
+/// barrier between: two may hold the same index, one alone holds it once. So no atomics, and a
+/// fixed order. Bound by the latency of the searches and of scattered reads and writes of x; not
+/// measured by itself.
 __global__ void mix_sparse(const std::uint32_t* begin, const Term* const* terms, float* x,
                            std::size_t dim, std::size_t width) {
   backend::cuda::begin_launch();
@@ -146,6 +163,7 @@ __global__ void mix_sparse(const std::uint32_t* begin, const Term* const* terms,
   for (std::uint32_t first = begin[blockIdx.y]; first < last; first += kTermsAtOnce) {
     const unsigned count = min(kTermsAtOnce, last - first);
     __syncthreads();
+    // A warp per boundary: where the block's columns begin (k even) and end (k odd) in a term.
     for (unsigned k = threadIdx.x / 32; k < 2 * count; k += blockDim.x / 32) {
       const View& view = (*terms)[first + k / 2].view;
       const std::uint64_t end =

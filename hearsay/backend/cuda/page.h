@@ -9,11 +9,12 @@
 
 namespace hearsay::backend::cuda {
 
-/// Device memory that the host fills anew for every submission of a Tape.
+/// The staging buffer: device memory that the host refills for every submission of a Tape.
 ///
 /// What is put lies at an address that depends only on the sizes put before since the last `send`:
-/// the page grows by further sheets, and those it has stay where they are. The host writes to
-/// pinned memory, one of `kCopies` in turn, so it waits only if it is that many submissions ahead.
+/// the buffer grows by further sheets (256 KB at first), and those it has stay where they are. The
+/// host writes to pinned memory, one of `kCopies` in turn, so it waits only if it is that many
+/// submissions ahead.
 class Page {
  public:
   static constexpr std::size_t kAlignment = 16;
@@ -46,7 +47,7 @@ class Page {
     std::size_t used = 0;
   };
   struct List {
-    std::size_t sheet, slot;  ///< where its address shall stand
+    std::size_t sheet, slot;  ///< where its address goes
     std::vector<std::byte> values;
   };
 

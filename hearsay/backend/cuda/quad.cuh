@@ -12,8 +12,8 @@ inline std::uint32_t offset_of(const float* array) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(array) % 16 / sizeof(float));
 }
 
-/// Four neighbouring entries of a row, from a multiple of 16 bytes on. At the ends of the row some
-/// of them or all are not there.
+/// Four neighbouring entries of a row, from a multiple of 16 bytes on, so one access of 16 bytes.
+/// At the ends of the row some of them or all are absent; these are accessed one by one.
 struct Quad {
   std::size_t at = 0;    ///< of the first entry, in the array; may be below zero, and wrap
   unsigned present = 0;  ///< bit k: entry k is there

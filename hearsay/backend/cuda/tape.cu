@@ -22,17 +22,17 @@ void check(cudaError_t status, const char* what) {
 
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // of what stands on the tape
+constexpr std::size_t kAlignment = 16;  // of recorded entries and arguments
 constexpr std::size_t kMostGraphs = 64;
 constexpr std::size_t kMostArguments = 64;
 
-/// What a kernel declares and what its launch adds, together; more must be asked for.
+/// Static and dynamic shared memory together that a launch gets without asking for more.
 constexpr std::size_t kSharedByDefault = 48 << 10;
 
 enum class Step : std::uint32_t { kLaunch, kFork, kUse, kJoin };
 
-/// What stands on the tape: this, and after a launch the sizes of its arguments and their bytes,
-/// each padded with zeros to 16 bytes; of an empty class all are. Entries have no padding, so equal
+/// What is recorded: this, and after a launch the sizes of its arguments and their bytes, each
+/// padded with zeros to 16 bytes; of an empty class all are. Entries have no padding, so equal
 /// steps are equal bytes.
 struct Entry {
   Step step = Step::kLaunch;
@@ -144,8 +144,8 @@ struct Tape::Impl {
     return known->second;
   }
 
-  /// `follows`: it comes right after another launch of its lane, and may be prepared while that one
-  /// still runs (see begin_launch).
+  /// `follows`: it comes right after another launch of its stream, and may be scheduled while that
+  /// one still runs (see begin_launch).
   void launch(const Entry& entry, void** arguments, int lane, bool follows) {
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -161,7 +161,7 @@ struct Tape::Impl {
     if (status != cudaSuccess) check(status, ("capturing " + describe(entry)).c_str());
   }
 
-  /// Play the tape into the streams, which are being captured.
+  /// Issue what is recorded to the streams, which are being captured.
   void play() {
     int lane = 0;
     bool follows[kLanes] = {};
@@ -217,8 +217,9 @@ struct Tape::Impl {
     return executable;
   }
 
-  /// The graph of the tape. A round's graphs come one after the other as they did last time, so
-  /// the search begins behind the last one; others mostly differ in length.
+  /// The graph of what is recorded, captured if it is new. A round's graphs come one after the
+  /// other as they did last time, so the search begins behind the last one; others mostly differ in
+  /// length.
   Graph& find() {
     for (std::size_t k = 1; k <= graphs.size(); ++k) {
       const std::size_t place = (last + k) % graphs.size();
@@ -260,7 +261,7 @@ struct Tape::Impl {
   cudaEvent_t events[kLanes] = {};
   Page page;
   std::vector<std::byte> tape;
-  int lane = 0;  // in use
+  int lane = 0;  // the current stream
   bool forked[kLanes] = {};
   bool launched = false;
   std::vector<Graph> graphs;

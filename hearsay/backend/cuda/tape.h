@@ -14,24 +14,24 @@ namespace hearsay::backend::cuda {
 /// Throws RunFailed with CUDA's words and `what` was attempted, unless `status` is a success.
 void check(cudaError_t status, const char* what);
 
-/// How many blocks of such launches the current device has room for at the same time.
+/// How many blocks of such launches the current device holds at the same time.
 int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes);
 
-/// A list of kernel launches that is captured once as a CUDA graph and replayed whenever the same
-/// list is recorded again: same kernels, grids and arguments. What changes from round to round
-/// (edges, weights, rates, counters, addresses of rows) is not an argument but stands on the page,
-/// a block of device memory that every `submit` fills anew. So the host runs its plain code each
-/// round, and the device sees one launch.
+/// The launch recorder: a list of kernel launches that is captured once as a CUDA graph and
+/// replayed whenever the same list is recorded again: same kernels, grids and arguments. What
+/// changes from round to round (edges, weights, rates, counters, addresses of rows) is not an
+/// argument but in the staging buffer (Page), device memory that every `submit` refills. So the
+/// host runs its plain code each round, and the device gets one graph launch.
 ///
 ///   tape.launch(scale, grid, block, 0, tape.put(std::span(factors)), y, size);
 ///   tape.submit();
 ///
-/// The first statement of every kernel is begin_launch() (launch.cuh): the next launch of a lane is
-/// prepared while the one before still runs.
+/// The first statement of every kernel is begin_launch() (launch.cuh): the next launch of a stream
+/// is scheduled while the one before still runs.
 ///
-/// Launches happen in order, save on side lanes: `fork(lane)` lets the lane start after all that
-/// lane 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)` lets lane 0 wait
-/// for it. Every lane is joined by `submit`, after which lane 0 is in use.
+/// Launches happen in order, save on side streams ("lanes"): `fork(lane)` lets that stream start
+/// after all that stream 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)`
+/// lets stream 0 wait for it. Every stream is joined by `submit`, after which stream 0 is current.
 class Tape {
  public:
   static constexpr int kLanes = 8;
@@ -41,8 +41,8 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Copies `values` to this submission's page, and returns where kernels will find them. The
-  /// address depends only on the sizes put before since the last submit.
+  /// Copies `values` to this submission's staging buffer, and returns where kernels will find them.
+  /// The address depends only on the sizes put before since the last submit.
   template <class T>
   const T* put(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -74,10 +74,10 @@ class Tape {
            sizeof...(Parameters));
   }
 
-  /// Before anything else comes onto the tape, a launch, a lane or the end of a submission,
-  /// `record` is called once: it makes the launches that the caller holds back for as long as what
-  /// it is asked for next may join them. So all others find them in their place. One caller at a
-  /// time: the next call replaces `record`.
+  /// Before anything else is recorded, a launch, a change of stream or the end of a submission,
+  /// `record` is called once: it records the launches that the caller holds back for as long as
+  /// later requests may join them. So they are in their place for all others. One caller at a time:
+  /// the next call replaces `record`.
   void postpone(std::function<void()> record);
 
   /// Record what is postponed.
@@ -87,12 +87,12 @@ class Tape {
   void use(int lane);
   void join(int lane);
   void join_all();
-  int lane() const;  ///< in use
+  int lane() const;  ///< the current stream
 
   void submit();
   void synchronize();  ///< submit, wait; throws RunFailed if a launch failed
 
-  cudaStream_t stream() const;  ///< of lane 0, for copies between submissions
+  cudaStream_t stream() const;  ///< stream 0, for copies between submissions
 
   /// How many lists were new, and had to be captured.
   std::size_t captures() const;

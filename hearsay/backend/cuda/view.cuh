@@ -7,7 +7,7 @@
 
 namespace hearsay::backend::cuda {
 
-/// A VectorView as kernels read it off the page.
+/// A VectorView as kernels read it from the staging buffer.
 struct View {
   const float* dense;  ///< null: sparse
   const std::uint32_t* index;

@@ -31,6 +31,9 @@ struct Maker {
   }
 };
 
+/// words[i] = 0 for all rows' codes, whose bits are then set by atomicOr. Grid: ceil(count / 256),
+/// 256 threads, one word per thread. Bound by memory bandwidth or launch latency; only where
+/// messages are really encoded (`encode`); not measured.
 __global__ void clear(std::uint32_t* words, std::size_t count) {
   backend::cuda::begin_launch();
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
@@ -46,7 +49,7 @@ class CudaOperator final : public BankOperator {
 
   ~CudaOperator() override {
     try {
-      context_.tape.submit();     // what was recorded uses memory that now goes
+      context_.tape.submit();     // what was recorded uses memory that is freed now
     } catch (const RunFailed&) {  // every later call on the device says so too
     }
   }

@@ -7,10 +7,12 @@
 #include "hearsay/compress/cuda/block.cuh"
 
 /// Bit strings, least significant bit first, written by many threads: words are zero before, and
-/// every bit is set by one of them.
+/// every bit is set by one of them, so the result does not depend on their order. Two launches: the
+/// lengths of pieces of 4,096 codes, then the codes, each piece beginning at the sum of the lengths
+/// before it.
 namespace hearsay::compress::cuda {
 
-/// Set the bits of `bits` at `position` and behind.
+/// Set the bits of `bits` at `position` and behind: at most two atomicOr, none for zeros.
 __device__ inline void put_bits(std::uint32_t* words, std::uint64_t position, std::uint32_t bits) {
   const std::uint64_t shifted = std::uint64_t{bits} << position % 32;
   const auto low = static_cast<std::uint32_t>(shifted),
@@ -27,10 +29,12 @@ struct BitCode {
 };
 
 constexpr unsigned kCodeThreads = 256;
-constexpr unsigned kCodePiece = 4096;  // codes a block
+constexpr unsigned kCodePiece = 4096;  // codes per block
 
-/// lengths[row][piece] = the bits of the codes of a piece. A `Codes` has `size` codes a row, and
-/// codes(row, i) is the i-th.
+/// lengths[row][piece] = the number of bits of the codes of a piece. A `Codes` has `size` codes per
+/// row, and codes(row, i) is the i-th. Grid (ceil(size / 4,096), rows), 256 threads, 16 codes per
+/// thread; shared memory 32 x 8 bytes of block_total. Integer sums, so no order matters. Reads what
+/// `codes` reads, once; not measured.
 template <class Codes>
 __global__ void measure_codes(Codes codes, std::uint64_t* lengths) {
   backend::cuda::begin_launch();
@@ -45,7 +49,10 @@ __global__ void measure_codes(Codes codes, std::uint64_t* lengths) {
 }
 
 /// Write the codes of row blockIdx.y to the words from words + blockIdx.y * stride on, behind
-/// `first_bit` bits.
+/// `first_bit` bits. Grid and threads as measure_codes. A block first adds up the lengths of the
+/// pieces before its own, then goes over its codes in 16 groups of 256: a prefix sum over the block
+/// (inclusive_sum, two barriers, 256 bytes of shared memory) gives each code its position. Zeros
+/// that lead a code are only counted. Bound by barriers and atomics on shared words; not measured.
 template <class Codes>
 __global__ void write_codes(Codes codes, const std::uint64_t* lengths, std::uint32_t* words,
                             std::size_t stride, std::uint64_t first_bit) {

@@ -18,8 +18,9 @@ constexpr unsigned kMostWarps = 32;
 __device__ inline unsigned lane() { return threadIdx.x % kWarp; }
 __device__ inline unsigned warp() { return threadIdx.x / kWarp; }
 
-/// The sum of `value` over this thread and those before it, for unsigned or 64-bit values; `total`
-/// becomes the sum over the block.
+/// The prefix sum of `value` over this thread and those before it, for unsigned or 64-bit integers;
+/// `total` becomes the sum over the block. Shuffles within warps (5 steps), then every thread adds
+/// up the warps' sums from shared memory (32 x sizeof(T) bytes). Two barriers.
 template <class T>
 __device__ T inclusive_sum(T value, T& total) {
   __shared__ T warps[kMostWarps];

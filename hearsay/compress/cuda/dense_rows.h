@@ -15,8 +15,8 @@ struct Stretch {
   std::uint32_t tensor, begin, size;
 };
 
-/// What operators on tensors share: d floats a row as receivers decode them, and one scale a row
-/// and tensor.
+/// What operators on tensors share: d floats per row as receivers decode them, and one scale per
+/// row and tensor. A stretch has at most 4,096 entries, all of one tensor.
 class DenseRows : public Rows {
  public:
   DenseRows(Context& context, const Layout& layout);
@@ -24,10 +24,10 @@ class DenseRows : public Rows {
  protected:
   static constexpr unsigned kThreads = 256;
 
-  /// Views of the rows' results; makes room for them first.
+  /// Views of the rows' results; allocates memory for them first.
   void view(std::size_t rows, std::vector<backend::VectorView>& q);
 
-  dim3 grid() const;  ///< one block a stretch and row
+  dim3 grid() const;  ///< (stretches, rows): one block each
   bool empty() const { return rows_ == 0 || dim_ == 0; }
 
   Context& context_;

@@ -7,7 +7,9 @@ namespace hearsay::compress::cuda {
 
 namespace {
 
-/// to[row * stride + i] = from[row * dim + i], the bits unchanged.
+/// to[row * stride + i] = from[row * dim + i], the bits unchanged. Grid (ceil(dim / 256), rows),
+/// 256 threads, one entry per thread. No shared memory. Bound by memory bandwidth: 8 bytes per
+/// entry; not measured.
 __global__ void copy_rows(const float* from, std::size_t dim, std::uint32_t* to,
                           std::size_t stride) {
   backend::cuda::begin_launch();

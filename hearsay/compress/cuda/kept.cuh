@@ -7,7 +7,7 @@
 
 namespace hearsay::compress::cuda {
 
-/// Where the kept entries go: `keep` a row, and for q8 one scale a unit and row.
+/// Where the kept entries go: `keep` per row, and for q8 one scale per unit and row.
 struct Kept {
   std::uint32_t* index;
   float* value;

@@ -11,7 +11,7 @@
 namespace hearsay::compress::cuda {
 
 constexpr unsigned kParameters = 32;
-constexpr unsigned kPlanPiece = 1024;  // indices a block
+constexpr unsigned kPlanPiece = 1024;  // indices per block
 
 /// How many indices the i-th of a row skips.
 __device__ inline std::uint32_t gap(const std::uint32_t* row, std::size_t i) {
@@ -21,9 +21,13 @@ __device__ inline std::uint32_t gap(const std::uint32_t* row, std::size_t i) {
 /// The shortest code of each row: the smallest of the best parameters, where plan_indices ends too,
 /// since lengths are convex. The length of a row's message is that and `other_bytes`.
 ///
-/// All 32 lengths are summed in one pass: sum of gap >> r, which is below 2^32, as indices are. One
-/// block a piece (blockIdx.x) of a row (blockIdx.y); `sums`, 32 a row, and `tickets` are zero
-/// before and after.
+/// All 32 lengths are summed in one pass: sum of gap >> r, which is below 2^32, as indices are.
+/// Grid (ceil(keep / 1,024), rows), 256 threads, 4 indices per thread; 32 counters per thread in
+/// registers, added over a warp by __reduce_add_sync, over the block in 128 bytes of shared memory
+/// and over the row in `sums` by atomics: integers, so no order matters. The last block of a row,
+/// by ticket, takes the minimum over 32 lanes, ties to the smaller parameter, and writes the length
+/// to host memory. `sums`, 32 per row, and `tickets` are zero before and after. Reads 4 bytes per
+/// kept entry; bound by latency; not measured by itself.
 __global__ void plan_rice(const std::uint32_t* index, std::size_t keep, unsigned* sums,
                           unsigned* tickets, std::size_t other_bytes, RicePlan* plans,
                           std::uint64_t* const* bytes) {
@@ -50,6 +54,7 @@ __global__ void plan_rice(const std::uint32_t* index, std::size_t keep, unsigned
     atomicAdd(sums + row * kParameters + threadIdx.x, shared[threadIdx.x]);
   }
   if (!comes_last(tickets + row, gridDim.x) || threadIdx.x >= kParameters) return;
+  // One warp: lane r has the length with parameter r; the key (length, r) has a unique minimum.
   const unsigned r = threadIdx.x;
   const std::uint64_t bits =
       keep * std::uint64_t{1 + r} + atomicExch(sums + row * kParameters + r, 0u);

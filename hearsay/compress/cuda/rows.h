@@ -12,7 +12,7 @@ namespace hearsay::compress::cuda {
 
 /// An operator for all rows of a block on the GPU: same results and codes as the Compressor it
 /// stands for (qsgd: as far as the norms, summed in another order, round to the same float).
-/// Launches go to the context's tape.
+/// Launches go to the context's launch recorder.
 class Rows {
  public:
   virtual ~Rows() = default;

@@ -8,6 +8,13 @@
 /// What one block does to find the k entries of largest magnitude: radix selection from the highest
 /// bits down, then writing them in order. Magnitudes compare as the bits of |x| do, and of equal
 /// ones the lower index is taken, as backend/cpu/select.h has it.
+///
+/// The 31 bits of a magnitude are three digits of 11, 10 and 10 bits. Per digit the entries that
+/// share the digits found so far are counted in a histogram of up to 2,048 bins (8,192 bytes of
+/// shared memory, integer atomics, so no order matters), and a scan over the bins finds the digit
+/// of the k-th largest. The first digit is the exponent and 3 bits of the significand, so entries
+/// of a layer fall into few bins: atomics on the same address are what the counting evidently waits
+/// for; not measured.
 namespace hearsay::compress::cuda {
 
 constexpr unsigned kMagnitude = 0x7fffffffu;
@@ -29,15 +36,18 @@ struct Search {
   unsigned prefix, rank;
 };
 
-/// Count digit `digit` of `magnitude` if the digits before are those of `prefix`.
+/// Count digit `digit` of `magnitude` in `bins` (shared memory) if the digits before are those of
+/// `prefix`.
 __device__ inline void count_digit(unsigned magnitude, int digit, unsigned prefix, unsigned* bins) {
   const unsigned digits = magnitude >> shift_of(digit), width = width_of(digit);
   if (digits >> width != prefix >> shift_of(digit) >> width) return;
   atomicAdd(bins + (digits & ((1u << width) - 1)), 1u);
 }
 
-/// The next digit of the search, given the counts of all its values in shared memory. The result is
-/// in every thread. blockDim.x divides the number of bins.
+/// The next digit of the search, given the counts of all its values in shared memory: threads take
+/// count / blockDim.x neighbouring bins each, from the highest down, a prefix sum over the block
+/// says how many entries lie above, and the one thread whose bins hold rank search.rank finds the
+/// digit. The result is in every thread. blockDim.x divides the number of bins.
 __device__ inline Search narrow(Search search, int digit, const unsigned* bins) {
   __shared__ Search found;
   const unsigned count = 1u << width_of(digit), each = count / blockDim.x;
@@ -71,7 +81,9 @@ struct WarpRange {
 };
 
 /// How many of the entries 0 .. size-1, whose bits are entries(i), are above and equal to the
-/// magnitude: of the whole block and, in `before`, of the warps before this one.
+/// magnitude: of the whole block and, in `before`, of the warps before this one. Warps have
+/// contiguous ranges, and count by ballots, 32 entries at a time; 32 x 8 = 256 bytes of shared
+/// memory.
 template <class Entries>
 __device__ Tally tally(const Entries& entries, unsigned size, unsigned magnitude, Tally& before) {
   __shared__ Tally warps[kMostWarps];
@@ -97,9 +109,9 @@ __device__ Tally tally(const Entries& entries, unsigned size, unsigned magnitude
   return all;
 }
 
-/// Write the selected of the entries 0 .. size-1: those above search.prefix, and the first
-/// search.rank equal ones. `before` counts what precedes this warp's entries. Entry i is at
-/// entries.place(i) of the model.
+/// Write the selected of the entries 0 .. size-1, in order: those above search.prefix, and the
+/// first search.rank equal ones. `before` counts what precedes this warp's entries; ballots give
+/// each lane its place, so there are no atomics. Entry i is at entries.place(i) of the model.
 template <class Entries>
 __device__ void write_selected(const Entries& entries, unsigned size, Search search, Tally before,
                                Rounding rounding, std::uint32_t* index, float* value) {

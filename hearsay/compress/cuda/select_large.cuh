@@ -7,14 +7,19 @@
 #include "hearsay/compress/cuda/kept.cuh"
 #include "hearsay/compress/cuda/select.cuh"
 
-/// A top-k of units that are cut into pieces, one block a piece (blockIdx.x) and row (blockIdx.y).
+/// Top-k of units that are cut into pieces of 16,384 entries: grid (pieces of all large units,
+/// rows) in all six launches, one block per piece and row.
 ///
 /// Magnitudes change little from one call to the next, so the first launch lists, piece by piece,
 /// the entries not below a guess, which is a little less than the k-th largest magnitude of the
 /// call before. If these are k or more, which is almost always, the k largest are among them, and
-/// what remains reads the listed ones: a launch a digit of the k-th largest, a tally a piece, the
-/// writing. If they are fewer, all entries are read again, once for the highest digit, once to list
-/// those whose digit is not below it. The result is the same either way.
+/// the other launches read the listed ones: one per digit of the k-th largest, a tally per piece,
+/// the writing. If they are fewer, all entries are read again, once for the highest digit, once to
+/// list those whose digit is not below it. The result is the same either way.
+///
+/// Where the guess holds, every entry is read once (4 bytes, in accesses of 16): the first launch
+/// is bound by memory bandwidth, the others, which read about k entries, by launch latency. Not
+/// measured one by one; top-k and mixing of VGG-11 take 300 us (docs/performance.md).
 namespace hearsay::compress::cuda {
 
 constexpr unsigned kPiece = 16'384;          // entries
@@ -35,7 +40,7 @@ constexpr std::uint32_t pieces_of(std::size_t unit_size) {
   return static_cast<std::uint32_t>((unit_size + 3 + kPiece - 1) / kPiece);
 }
 
-/// What the launches share. Arrays of one entry a (row, unit), or one a (row, piece). `bins`,
+/// What the launches share. Arrays of one entry per (row, unit), or one per (row, piece). `bins`,
 /// `tickets` and `largest` are zero before and after every launch; `guess` is zero before the
 /// first.
 struct LargeSearch {
@@ -64,6 +69,8 @@ struct Piece {
   std::uint32_t first;  ///< of x[0] in the model; below zero, and wraps, if that is not the unit's
   unsigned low, high;   ///< its entries are x[low] .. x[high - 1]
 
+  /// Pieces are cut at multiples of 16 bytes, so that all but the unit's ends are read as uint4;
+  /// the first piece begins up to 3 entries before the unit, and the last may be short or empty.
   __device__ Piece(const LargeSearch& all, const float* v, std::size_t dim) {
     const std::uint32_t of = all.unit_of[blockIdx.x];
     unit = all.units[of];
@@ -162,7 +169,8 @@ __device__ inline bool gather_counts(const LargeSearch& all, const Piece& piece,
   return true;
 }
 
-/// Settles a digit from the counts of all pieces of a (row, unit).
+/// Finds a digit from the counts of all pieces of a (row, unit), in the last of their blocks; after
+/// the last digit it also sets the next call's guess.
 __device__ inline void settle_digit(const LargeSearch& all, const Piece& piece, Search known,
                                     int digit, unsigned* bins) {
   if (!gather_counts(all, piece, bins)) return;
@@ -173,8 +181,13 @@ __device__ inline void settle_digit(const LargeSearch& all, const Piece& piece, 
 }
 
 /// Reads all entries, lists those not below `least`, counts a digit among them, and returns the
-/// largest magnitude that this thread saw. Each warp collects those of its groups, then they move
-/// to the piece's list in order.
+/// largest magnitude that this thread saw. For 512 threads.
+///
+/// A thread loads its 8 groups of four (32 registers) before anything else. Each warp has 1,024
+/// consecutive entries and collects the places of the chosen ones in order, by ballots: 16 x 1,024
+/// x 2 = 32,768 bytes of shared memory. Then warps copy their places and bits to the piece's list
+/// behind those of the warps before, if all fit (4,096). Bound by the read of the entries where few
+/// are chosen; not measured.
 __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& piece,
                                           unsigned least, int digit, unsigned prefix,
                                           unsigned* bins) {
@@ -196,6 +209,7 @@ __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& p
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) chosen |= (m[j] >= least ? 1u : 0u) << j;
     chosen &= mask;
+    // Places among the warp's chosen: first as if a lane had at most one, then for those with more.
     const unsigned lanes = __ballot_sync(kAllLanes, chosen != 0);
     unsigned at = count + __popc(lanes & below_lane);
     count += __popc(lanes);
@@ -216,6 +230,7 @@ __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& p
       }
     }
   }
+  // Where each warp's entries begin in the piece's list.
   if (lane() == 0) counts[warp()] = count;
   __syncthreads();
   unsigned before = 0, total = 0;
@@ -235,7 +250,12 @@ __device__ inline unsigned list_and_count(const LargeSearch& all, const Piece& p
   return most;
 }
 
-/// The entries not below the guess, the first digit among them, and the largest magnitude.
+/// Launch 1: lists the entries not below the guess, counts the first digit among them, and finds
+/// the largest magnitude (the scale of q8). The last block of a (row, unit), by ticket, adds the
+/// counts up: with fewer than `keep` the guess missed, else it finds the digit. 512 threads; shared
+/// memory: 8,192 bytes of bins, 32,832 of list_and_count. Sums and maxima are of integers, so no
+/// order matters. The only launch that reads all entries while guesses hold: bound by memory
+/// bandwidth; not measured.
 __global__ void __launch_bounds__(kPieceThreads)
     list_guessed(LargeSearch all, const float* v, std::size_t dim) {
   backend::cuda::begin_launch();
@@ -257,7 +277,9 @@ __global__ void __launch_bounds__(kPieceThreads)
   all.found_largest[piece.job] = atomicExch(all.largest + piece.job, 0u);
 }
 
-/// The first digit, where the guess missed it.
+/// Launch 2: the first digit among all entries, where the guess missed; else blocks return at once.
+/// 512 threads, 8 groups of four per thread in registers, 8,192 bytes of bins. Bound by memory
+/// bandwidth after a miss, by launch latency otherwise.
 __global__ void __launch_bounds__(kPieceThreads)
     search_first(LargeSearch all, const float* v, std::size_t dim) {
   backend::cuda::begin_launch();
@@ -280,7 +302,8 @@ __global__ void __launch_bounds__(kPieceThreads)
   settle_digit(all, piece, all.search[piece.job], 0, bins);
 }
 
-/// Counts a digit among the listed entries.
+/// Counts a digit among the listed entries (all, where the list was too long), grid-stride within
+/// the block, their bits being read from the list.
 __device__ inline void count_listed(const LargeSearch& all, const Piece& piece, int digit,
                                     unsigned prefix, unsigned* bins) {
   const Candidates candidates(all, piece);
@@ -291,7 +314,9 @@ __device__ inline void count_listed(const LargeSearch& all, const Piece& piece, 
   }
 }
 
-/// The second digit, and where the guess missed, new lists.
+/// Launch 3: the second digit among the listed entries; where the guess missed, all entries are
+/// read and listed anew, from the first digit on. 512 threads, shared memory as launch 1. Bound by
+/// launch latency while guesses hold; not measured.
 __global__ void __launch_bounds__(kPieceThreads)
     search_second(LargeSearch all, const float* v, std::size_t dim) {
   backend::cuda::begin_launch();
@@ -306,7 +331,9 @@ __global__ void __launch_bounds__(kPieceThreads)
   settle_digit(all, piece, known, 1, bins);
 }
 
-/// The last digit.
+/// Launch 4: the last digit among the listed entries: search.prefix is then the k-th largest
+/// magnitude, search.rank how many of its equals are taken. It also sets the next guess. 256
+/// threads, 8,192 bytes of bins. Bound by launch latency; not measured.
 __global__ void __launch_bounds__(kListThreads)
     search_last(LargeSearch all, const float* v, std::size_t dim) {
   backend::cuda::begin_launch();
@@ -318,6 +345,9 @@ __global__ void __launch_bounds__(kListThreads)
 }
 static_assert(kDigits == 3);
 
+/// Launch 5: tallies[row][piece] = how many listed entries of the piece are above and equal to the
+/// threshold, so that write_large knows where each piece begins. 256 threads, 256 bytes of shared
+/// memory (tally). Reads 4 bytes per listed entry; bound by launch latency; not measured.
 __global__ void __launch_bounds__(kListThreads)
     tally_large(LargeSearch all, const float* v, std::size_t dim) {
   backend::cuda::begin_launch();
@@ -328,12 +358,17 @@ __global__ void __launch_bounds__(kListThreads)
   if (threadIdx.x == 0) all.tallies[piece.number] = tallied;
 }
 
+/// Launch 6: writes the selected entries of a piece behind those of the pieces before, whose
+/// tallies the block adds up itself (one read per piece of the unit), counting its own again per
+/// warp. Indices ascend, equals go to the lower index: deterministic. 256 threads, about 400 bytes
+/// of shared memory. Bound by launch latency and scattered reads of the lists; not measured.
 __global__ void __launch_bounds__(kListThreads)
     write_large(LargeSearch all, const float* v, std::size_t dim, Kept kept) {
   backend::cuda::begin_launch();
   const Piece piece(all, v, dim);
   const Candidates candidates(all, piece);
   const Search search = all.search[piece.job];
+  // What the pieces of the unit before this one select.
   const Tally* row = all.tallies + blockIdx.y * std::size_t{all.piece_count};
   unsigned above = 0, equal = 0;
   for (unsigned k = piece.unit.first + threadIdx.x; k < blockIdx.x; k += blockDim.x) {

@@ -30,12 +30,15 @@ struct RiceCodes {
   }
 };
 
+/// The byte of the Rice parameter at the front of each row's code, found by plan_rice. Grid: one
+/// block of one thread per row, which sets the low bits of the row's first word. Bound by launch
+/// latency; only where messages are really encoded; not measured.
 __global__ void write_parameters(const RicePlan* plans, std::uint32_t* words, std::size_t stride) {
   backend::cuda::begin_launch();
   put_bits(words + blockIdx.x * stride, 0, plans[blockIdx.x].parameter);
 }
 
-/// The values of all rows behind their indices, as value_code.h packs them. One thread an entry.
+/// The values of all rows behind their indices, as value_code.h packs them.
 struct Values {
   const float* value;
   const float* scales;            ///< q8: [row][unit]
@@ -50,6 +53,10 @@ struct Values {
   }
 };
 
+/// Packs the values of a row at values.first_bit: for q8 the units' scales first. Grid (ceil(keep /
+/// 256), rows), 256 threads, one value per thread, 32, 16 or 8 bits each by put_bits, since rows
+/// begin at any byte. For q8 a thread searches its unit linearly and recomputes the level. No
+/// shared memory. Only where messages are really encoded; not measured.
 __global__ void write_values(Values values, std::uint32_t* words, std::size_t stride) {
   backend::cuda::begin_launch();
   const unsigned row = blockIdx.y;
@@ -73,7 +80,7 @@ __global__ void write_values(Values values, std::uint32_t* words, std::size_t st
     case ValueFormat::kBf16:
       return put_bits(out, first + 16 * i, to_bfloat(x));
     case ValueFormat::kQ8: {
-      // Decoding moved the value by less than 2^-22 of the scale: its level is found again.
+      // Decoding moved the value by less than 2^-22 of the scale: its level is recomputed exactly.
       std::size_t unit = 0;
       while (i >= values.unit_end[unit]) ++unit;
       const int level = q8_level(x, values.scales[row * std::size_t{values.units} + unit]);

@@ -25,7 +25,7 @@ class SparseRows : public Rows {
   std::vector<Unit> units_;
   std::size_t dim_;
   ValueFormat format_;
-  std::size_t keep_;  ///< entries a row
+  std::size_t keep_;  ///< entries per row
   std::size_t rows_ = 0;
   backend::cuda::Memory<std::uint32_t> index_;  ///< [row][entry]
   backend::cuda::Memory<float> value_;

@@ -10,7 +10,8 @@ namespace {
 
 using backend::cuda::Memory;
 
-/// Small units are launched by size: what fits into so much shared memory gets so many threads.
+/// Small units are launched by size: those of up to `entries` get `threads` and
+/// shared_bytes(entries).
 struct Class {
   std::size_t entries;
   unsigned threads;
@@ -20,7 +21,7 @@ constexpr std::size_t kClassCount = std::size(kClasses);
 
 std::size_t shared_bytes(std::size_t entries) { return sizeof(unsigned) * (kBins + entries); }
 
-/// What a block can have beyond what kernels declare themselves.
+/// Dynamic shared memory that a block can have: the device's limit less 1 KB for static arrays.
 std::size_t most_shared() {
   int device = 0, bytes = 0;
   backend::cuda::check(cudaGetDevice(&device), "asking for the device");
@@ -73,8 +74,8 @@ class TopKRows final : public SparseRows {
                     .units = static_cast<std::uint32_t>(units_.size()),
                     .format = format_};
     backend::cuda::Tape& tape = context_.tape;
-    // Classes run side by side: lane 0 takes the last, whose blocks take longest. Who is on another
-    // lane has others beside it, and its classes come one after the other.
+    // Classes run side by side: stream 0 takes the last, whose blocks take longest. A caller on a
+    // side stream has others beside it already, and its classes come one after the other.
     const bool alone = tape.lane() == 0;
     for (std::size_t c = 0; c < kClassCount; ++c) {
       if (small_[c].size() == 0) continue;
@@ -108,7 +109,7 @@ class TopKRows final : public SparseRows {
 
   LargeSearch searches(std::size_t rows) {
     const std::size_t jobs = rows * large_.size();
-    if (search_.size() < jobs) {  // in the first call: a bank has as many rows in all
+    if (search_.size() < jobs) {  // in the first call: a bank has as many rows in every one
       guess_ = Memory<unsigned>(jobs);
       missed_ = Memory<unsigned>(jobs);
       largest_ = Memory<unsigned>(jobs);
@@ -119,7 +120,7 @@ class TopKRows final : public SparseRows {
       listed_ = Memory<unsigned>(rows * unit_of_.size());
       lists_ = Memory<std::uint16_t>(rows * unit_of_.size() * kListed);
       values_ = Memory<unsigned>(rows * unit_of_.size() * kListed);
-      search_ = Memory<Search>(jobs);  // last: its size says that all have room
+      search_ = Memory<Search>(jobs);  // last: its size says that all are allocated
     }
     return {large_.data(),
             unit_of_.data(),

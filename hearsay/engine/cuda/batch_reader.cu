@@ -24,7 +24,10 @@ using data::Recipe;
 constexpr unsigned kThreads = 128;
 constexpr std::uint64_t kNoPass = ~std::uint64_t{0};
 
-/// Order k of the list goes to place places[k] of `orders`.
+/// orders[places[k]][.] = list[k][.]: copies the orders of new passes from the staging buffer to
+/// where later rounds find them. Grid (ceil(samples / 128), new passes), 128 threads, one index per
+/// thread. The grid differs from round to round, so rounds with new passes are graphs of their own.
+/// Bound by launch latency; not measured.
 __global__ void store_orders(const std::uint32_t* const* list, const std::uint32_t* const* places,
                              unsigned samples, std::uint32_t* orders) {
   backend::cuda::begin_launch();
@@ -39,7 +42,7 @@ __device__ int place_of(unsigned word, unsigned count) {
   return static_cast<int>(std::uint64_t{word} * count >> 32);
 }
 
-/// data/crop_flip.cpp
+/// As data/crop_flip.cpp: flip and shift from the first three words of Philox block k.
 __device__ void crop(const Picking& p, const StreamKey& key, unsigned k, Slot& slot) {
   const auto words = key.stream(Purpose::kAugment).words(k);
   slot.mirrored = p.flip != 0 ? words[0] >> 31 : 0;
@@ -81,7 +84,10 @@ __device__ Slot augmented(const Picking& p, const StreamKey& key, unsigned k, un
   return slot;
 }
 
-/// One thread a slot: block row y is a peer.
+/// slots[peer][k] = sample and augmentation of place round batch + k of the peer's stream of
+/// passes. Grid (ceil(batch / 128), peers), 128 threads, one slot per thread; no shared memory.
+/// Random words are functions of (seed, purpose, peer, round) and k, so threads are independent.
+/// Bound by launch latency; not measured.
 __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, Picking p,
                            Slot* slots) {
   backend::cuda::begin_launch();
@@ -94,7 +100,9 @@ __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, P
       augmented(p, key, k, orders[order * p.samples + place % p.samples]);
 }
 
-/// The same for one batch of given samples.
+/// slots[k] = samples[k], augmented as slot k of the stream `key` is: the same for one batch of
+/// given samples, which come in the staging buffer. Grid: ceil(batch / 128), 128 threads, one slot
+/// per thread; no shared memory. Bound by launch latency; not measured.
 __global__ void pick_given(const std::uint32_t* samples, const StreamKey* key, Picking p,
                            Slot* slots) {
   backend::cuda::begin_launch();

@@ -13,11 +13,11 @@ namespace hearsay::engine::cuda {
 
 struct Picking;
 
-/// Which samples the peers of a bank read in which round, and how those are augmented: what
-/// batches.h and data/augment.h say, drawn on the device.
+/// Which samples the peers of a bank read in which round, and how those are augmented: as batches.h
+/// and data/augment.h define it, drawn on the device.
 ///
-/// The orders of the passes that a round reads lie on the device; the host makes those of a new
-/// pass when a round first needs it, and the tape carries them there.
+/// The orders of the passes that a round reads lie on the device; the host computes those of a new
+/// pass when a round first needs it, and the staging buffer carries them there.
 class BatchReader {
  public:
   /// The samples of each row's peer, indices into the training set, as many for each.
@@ -29,7 +29,7 @@ class BatchReader {
   std::size_t rows() const { return parts_.size(); }
 
   /// Fills `slots` (device memory for rows() * batch of them) for the rounds, peers and seeds that
-  /// `keys` names, one a row. A row keeps its peer and seed.
+  /// `keys` names, one per row. A row keeps its peer and seed.
   void pick(backend::cuda::Tape& tape, std::span<const StreamKey> keys, Slot* slots);
 
   /// Fills a batch of slots with given samples, augmented as those of that stream are.
@@ -42,7 +42,7 @@ class BatchReader {
 
   Parts parts_;
   std::size_t batch_, samples_;
-  std::size_t room_;  ///< passes a row that are on the device at once; pass p lies at p % room_
+  std::size_t room_;  ///< passes per row on the device at once; pass p lies at p % room_
   std::uint32_t height_, width_;  ///< of stored images
   data::Recipe recipe_;
   backend::cuda::Memory<std::uint32_t> orders_;  ///< [row][room_][samples_]: indices of samples

@@ -10,7 +10,7 @@ namespace hearsay::engine::cuda {
 
 /// For every peer the mean over its samples of ln sum_k exp(l_k) - l_label, in double, to
 /// *losses[peer], which may be memory of the host; the gradient goes to that of the logits.
-/// `labels` has one a sample, `losses` is on the page.
+/// `labels` has one per sample, `losses` is in the staging buffer.
 void cross_entropy(backend::cuda::Tape& tape, Tensor& logits, const std::uint16_t* labels,
                    double* const* losses);
 
@@ -22,7 +22,7 @@ struct Judged {
 
 /// Adds the first `count` samples of every peer to totals[peer], after clearing it if they are the
 /// first, and copies the total to **results + peer, memory of the host. `judged` and `results` are
-/// on the page.
+/// in the staging buffer.
 void judge(backend::cuda::Tape& tape, const Tensor& logits, const std::uint16_t* labels,
            const Judged* judged, Totals* totals, Totals* const* results);
 

@@ -19,6 +19,11 @@ struct Rule {
 
 /// out = x or, where it is dropped, 0; entry j (channel, row, column) of sample b of a peer is
 /// decided by word 2^40 operation + b size + j of the peer's stream. Without keys: a copy.
+///
+/// Both forward and backward (the mask is recomputed, not stored). Grid (ceil(entries per peer /
+/// 256), peers), 256 threads, one entry per thread; no shared memory. Every thread computes a
+/// Philox block and uses one of its four words, as neighbouring entries are channels, whose words
+/// lie `pixels` apart. Not measured.
 template <class T>
 __global__ void drop(const T* x, const StreamKey* keys, Rule rule, bool add, T* out) {
   backend::cuda::begin_launch();
@@ -38,7 +43,7 @@ __global__ void drop(const T* x, const StreamKey* keys, Rule rule, bool add, T* 
   store_gradient(value, add, out + place);
 }
 
-/// What is dropped is a function of the call's random stream, so it is found anew on the way back.
+/// The mask is a function of the call's random stream, so backward recomputes it.
 class DropoutStep final : public Step {
  public:
   DropoutStep(double rate, const Site& site)

@@ -14,7 +14,7 @@ struct Extent {
         size(static_cast<unsigned>(tensor.size())) {}
 
   unsigned channels, height, width;
-  unsigned batch;  ///< samples a peer
+  unsigned batch;  ///< samples per peer
   unsigned size;   ///< entries of all peers
 };
 

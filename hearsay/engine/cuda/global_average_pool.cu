@@ -12,10 +12,10 @@ using backend::cuda::Memory;
 using backend::cuda::Tape;
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kAtOnce = 4;  ///< pixels that a thread asks for before it needs the first
+constexpr unsigned kAtOnce = 4;  ///< pixels whose loads a thread issues before it needs the first
 
-/// Block (sample, slab) has the pixels of a sample: a thread every `rows`-th, channels first ..
-/// first + W - 1 of them.
+/// Block (sample, slab of up to 256 W channels) has all pixels of a sample: a thread every
+/// `rows`-th of them, channels first .. first + W - 1.
 template <int W>
 struct SamplePart {
   __device__ SamplePart(unsigned channels_, unsigned pixels_)
@@ -44,6 +44,11 @@ struct SamplePart {
   }
 };
 
+/// y(b, c) = mean over the pixels of x(b, pixel, c). Grid (samples of all peers, slabs), 256
+/// threads, W channels (16 bytes) per access. Registers: W sums in float. Shared memory: W x 256
+/// floats (W = 4: 4,096 bytes, 8: 8,192) for the sums of rows, added ascending by row 0's threads
+/// after each thread has summed its pixels ascending. Reads x once: bound by memory bandwidth or
+/// latency; not measured.
 template <class T, int W>
 __global__ void __launch_bounds__(kThreads)
     mean_of_pixels(const T* x, unsigned channels, unsigned pixels, T* y) {
@@ -71,8 +76,8 @@ __global__ void __launch_bounds__(kThreads)
   store(sum, y + part.at());
 }
 
-/// The batch norm that made x, and where the sums go that its gradient needs: of each sample of
-/// what relu lets through, [sample][channel] (Tensor::gradient_sums). Null: nobody needs them.
+/// The batch norm that made x, and where the sums go that its backward needs: per sample, of the
+/// gradient behind relu's mask, [sample][channel] (Tensor::gradient_sums). Null: not needed.
 template <class T>
 struct SumsOfNorm {
   float2* sums = nullptr;
@@ -80,9 +85,16 @@ struct SumsOfNorm {
   const T* y = nullptr;  ///< the norm's output, where that does not follow from its input
   const Normal* normals = nullptr;  ///< [peer][channel]
   unsigned relu = 0;
-  unsigned batch = 1;  ///< samples a peer
+  unsigned batch = 1;  ///< samples per peer
 };
 
+/// dx(b, pixel, c) = dy(b, c) / pixels, or that added to dx; if norm.sums, masked by relu, with the
+/// sums over pixels of g and of g (x - mean) per sample, for the batch norm before the pooling.
+/// Grid and threads as mean_of_pixels. Registers: W shares, Normals (4 W floats) and sums (2 W),
+/// and 4 pixels of the norm's input (and output) whose loads are issued together. Shared memory: W
+/// x 256 float2 (W = 4: 8,192 bytes, 8: 16,384). Sums: pixels of a thread ascending, then rows
+/// ascending. Writes dx once and reads the norm's input once: bound by memory bandwidth or latency;
+/// not measured.
 template <class T, int W>
 __global__ void __launch_bounds__(kThreads)
     spread_gradient(const T* dy, unsigned channels, unsigned pixels, bool add, T* dx,
@@ -126,6 +138,7 @@ __global__ void __launch_bounds__(kThreads)
       store(g, dx + at);
     });
   }
+  // Over the block's rows of pixels, ascending.
   if (norm.sums == nullptr) return;
 #pragma unroll
   for (int k = 0; k < W; ++k) shared[k][threadIdx.x] = make_float2(sum[k], product[k]);

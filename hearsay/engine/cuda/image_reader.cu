@@ -19,7 +19,7 @@ struct Sizes {
   unsigned channels, height, width, margin, slots;
 };
 
-/// One channel of a stored image as a model sees it. Two roundings, as on the CPU.
+/// One channel of a stored image, normalised: slope p + offset, with two roundings as on the CPU.
 template <class Entry>
 struct Plane {
   const Entry* entries;
@@ -34,7 +34,8 @@ struct Plane {
   }
 };
 
-/// The inputs that output k of a stretched row or column is a weighted mean of: data/resize.cpp.
+/// The inputs that output k of a resized row or column is a weighted mean of, with weights falling
+/// linearly from the centre: data/resize.cpp. In double, recomputed by every thread.
 struct Triangle {
   __device__ Triangle(int inputs, int outputs, int k) {
     const double ratio = static_cast<double>(inputs) / outputs;
@@ -54,6 +55,7 @@ struct Triangle {
   double reach, centre, sum = 0;
 };
 
+/// One pixel of the resized box: rows of weighted columns, both ascending, in float.
 template <class Entry>
 __device__ float stretched(const Plane<Entry>& plane, const Slot& slot, const Triangle& down,
                            const Triangle& across) {
@@ -68,7 +70,12 @@ __device__ float stretched(const Plane<Entry>& plane, const Slot& slot, const Tr
   return sum;
 }
 
-/// One thread a pixel of the batch.
+/// images(slot, y, x, c) = the slot's sample, cropped, mirrored or resized, and normalised;
+/// labels_out [slot] = its label. Grid: ceil(pixels of all slots / 256), 256 threads, one pixel
+/// with all its channels per thread (stored images are planes, the batch has channels fastest). No
+/// shared memory, no sums across threads. Bytes in, 2 or 4 bytes per entry out: small beside the
+/// network's tensors; bound not measured. Resizing takes (taps)^2 reads per channel and weights in
+/// double.
 template <class T, class Entry>
 __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
                             const float2* normalizers, Sizes s, const Slot* slots, T* images,
@@ -87,6 +94,7 @@ __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
   const unsigned stride = s.width + 2 * s.margin, area = (s.height + 2 * s.margin) * stride;
   const Entry* image = entries + std::size_t{slot.sample} * s.channels * area;
   T* out = images + std::size_t{at} * s.channels;
+  // A box resized to the image's size, or else the image shifted, with black beyond its border.
   if (slot.height > 0) {
     const Triangle down(slot.height, height, y);
     const Triangle across(slot.width, width, slot.mirrored != 0 ? width - 1 - x : x);

@@ -23,7 +23,7 @@ struct Arrays {
   const T* dy;
 };
 
-/// The gradient of output o of sample b, 0 where relu cut it off.
+/// grad_output of output o of sample b, 0 where relu's output is not positive.
 template <class T>
 __device__ float gradient_of(const Arrays<T>& a, const Sizes& s, unsigned peer, unsigned b,
                              unsigned o) {
@@ -33,7 +33,12 @@ __device__ float gradient_of(const Arrays<T>& a, const Sizes& s, unsigned peer, 
   return cut ? 0.0f : slope;
 }
 
-/// y = x weight^T + bias: sample by output.
+/// y(b, o) = relu(sum over i of x(b, i) weight(o, i) + bias_o), as float FMAs in every precision
+/// (no tensor cores). Grid (tiles of 16 samples x 32 outputs, row by row; peers); a block is one
+/// tile, min(ceil(in / 16), 16) warps that share the sum over i (tile_product.cuh). Shared memory:
+/// 16 Rooms of 2,176 bytes = 34,816. Each peer has its own weights, which are read once per 16
+/// samples, along i. Bound by reads and latency, not arithmetic (tile_product.cuh); one of the 11
+/// launches of ResNet-20 that together take 49 us (docs/performance.md).
 template <class T>
 __global__ void __launch_bounds__(kMostThreads)
     linear_forward(const T* x, const float* const* parameters, Sizes s, T* y) {
@@ -57,7 +62,9 @@ __global__ void __launch_bounds__(kMostThreads)
       });
 }
 
-/// dx = g weight: sample by input.
+/// dx(b, i) = sum over o of g(b, o) weight(o, i): one tile of 16 samples x 32 inputs per block,
+/// whose warps share the sum over o; weights are read along i, so without a transposition in shared
+/// memory.
 template <class T>
 __device__ void make_input_gradient(unsigned number, const Arrays<T>& arrays, const float* model,
                                     const Sizes& s, bool add, T* dx, Room* rooms) {
@@ -71,7 +78,9 @@ __device__ void make_input_gradient(unsigned number, const Arrays<T>& arrays, co
       });
 }
 
-/// d weight = g^T x: output by input. d bias = the sum of g over the samples.
+/// d weight(o, i) = sum over b of g(b, o) x(b, i): one tile of 16 outputs x 32 inputs per warp,
+/// which sums over all samples ascending. d bias_o = the sum of g over the samples, by the tiles of
+/// the first column.
 template <class T>
 __device__ void make_weight_gradient(unsigned number, const Arrays<T>& arrays, const Sizes& s,
                                      float* gradient, float* room) {
@@ -98,8 +107,11 @@ __device__ void make_weight_gradient(unsigned number, const Arrays<T>& arrays, c
   if (makes_bias && lane < kRows && output < s.out) gradient[s.bias + output] = total;
 }
 
-/// Both, as neither waits for the other: the first `input_tiles` blocks make a tile of dx each, the
-/// others have as many tiles of d weight as warps, whose sums are short.
+/// Backward to input and weights in one launch, as neither depends on the other. Grid (input_tiles
+/// + ceil(weight tiles / warps), peers), min(ceil(out / 16), 16) warps: the first input_tiles
+/// blocks compute a tile of dx each, the others one tile of d weight per warp, whose sums over the
+/// batch are short. Shared memory: 34,816 bytes. Order of sums: tile_product.cuh. Bound by reads
+/// and latency, as linear_forward; d weight is written once, 4 bytes per weight and peer.
 template <class T>
 __global__ void __launch_bounds__(kMostThreads)
     linear_backward(Arrays<T> arrays, const float* const* parameters, Sizes s, bool add,

@@ -124,7 +124,7 @@ void with_width(ElementType type, std::size_t run, const Body& body) {
   });
 }
 
-/// Blocks of `threads` for `count` pieces of work, one a thread.
+/// Blocks of `threads` for `count` pieces of work, one per thread.
 inline unsigned blocks_for(std::size_t count, unsigned threads) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }

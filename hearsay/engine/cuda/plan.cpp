@@ -20,7 +20,7 @@ using backend::ConstBlock;
 using backend::cuda::Memory;
 using backend::cuda::Tape;
 
-/// Lets the device begin with all that was recorded: it may use memory that is freed now.
+/// Submits all that was recorded, as it may use memory that is freed now.
 void submit_before_free(Tape& tape) {
   try {
     tape.submit();
@@ -140,7 +140,7 @@ class CudaPlan final : public Plan {
     }
   }
 
-  /// Reads what was picked for all rows, off the training set of the first bank.
+  /// Reads what was picked for all rows, from the training set of the first bank.
   void read_picked(const Minibatches& first) {
     bank_of(first).train.read(context_.tape, slots_.data(), program_.images(), program_.labels());
   }

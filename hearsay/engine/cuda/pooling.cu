@@ -27,7 +27,7 @@ struct Place {
   unsigned channel, column, row, sample;
 };
 
-/// Instead of a pixel: the maximum is not > 0, and relu, which made it, stops its gradient.
+/// Instead of a pixel: the maximum is not > 0, and relu, whose output it is, masks its gradient.
 constexpr std::uint16_t kStopped = 0xffff;
 
 /// Which pixel of its window is the maximum, for W neighbouring channels.
@@ -36,9 +36,11 @@ struct alignas(W * sizeof(std::uint16_t)) Maxima {
   std::uint16_t of[W];
 };
 
-/// With `places` the maximum of each window, and which of its pixels that is (the first of equals;
-/// kStopped where `relu` stops it); without, the mean, over zeros too. One thread W channels of a
-/// pixel.
+/// y(b, row, col, c) = the maximum over its window, places = which of its pixels that is (the first
+/// of equals; kStopped where `relu` masks it); without `places` the mean, padding counted as zeros.
+/// Grid: ceil(entries of y / (256 W)), 256 threads, W channels (16 bytes) of an output pixel per
+/// thread; sums and maxima in registers, window row by row; no shared memory. Windows of neighbours
+/// overlap in caches only. Bound by memory bandwidth or latency; not measured.
 template <class T, int W>
 __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, bool relu,
                              std::uint16_t* places, T* y) {
@@ -82,7 +84,9 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, b
   }
 }
 
-/// Every entry of the input collects from the windows that hold it, in order.
+/// dx(b, row, col, c) = the sum of dy of the windows that hold it and (with `places`) chose it, or
+/// of dy / kernel^2, over k, l ascending: a gather, so no atomics. Grid: ceil(entries of x / (256
+/// W)), 256 threads, W channels of an input pixel per thread; no shared memory. Not measured.
 template <class T, int W>
 __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent in, Extent out,
                               Window window, bool add, T* dx) {
@@ -119,9 +123,11 @@ __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent i
   store_gradient(sum, add, dx + at);
 }
 
-/// The same for the maxima of windows of 2 x 2 that do not overlap: one thread W channels of a
-/// window, or of what the last row and column of odd sizes leave of one. Grid (rows of windows,
-/// columns and channels).
+/// The same for the maxima of windows of 2 x 2 that do not overlap: a thread has W channels of a
+/// window, or of what the last row and column of odd sizes leave of one, reads dy and its place
+/// once and writes four pixels. Grid (rows of windows of all samples, ceil(columns x channels /
+/// (256 W))), 256 threads; no shared memory, no sums. Bound by memory bandwidth: dx is written
+/// once; not measured.
 template <class T, int W>
 __global__ void __launch_bounds__(kThreads)
     spread_2x2(const T* dy, const std::uint16_t* places, Extent in, Extent out, bool add, T* dx) {

@@ -16,14 +16,14 @@ namespace hearsay::engine::cuda {
 /// A network compiled for the GPU, m peers and a batch size.
 ///
 /// It holds no parameters: every call is handed the addresses of the peers' flat arrays (device
-/// memory, in the plain layout of Network::layout()), one per peer, and records its launches on the
-/// context's tape. The launches of two calls of one kind are the same, whatever the addresses. All
-/// memory is allocated once. What a peer gets does not depend on the others.
+/// memory, in the plain layout of Network::layout()), one per peer, and records its launches with
+/// the context's launch recorder. The launches of two calls of one kind are the same, whatever the
+/// addresses. All memory is allocated once. The results of a peer do not depend on the others.
 class Program {
  public:
   enum class Use { kTraining, kForward };  ///< kForward: no memory for gradients
 
-  /// Throws InvalidArgument if nobody reads a value of the network, or a value has 2^31 entries.
+  /// Throws InvalidArgument if a value of the network is not read, or has 2^31 entries.
   Program(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
           backend::cuda::Context& context);
 

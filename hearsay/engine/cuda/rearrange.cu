@@ -15,7 +15,10 @@ constexpr unsigned kThreads = 256;
 
 // ---- Shortcut ----
 
-/// A thread has W channels of a pixel: either all old or all new.
+/// y(b, row, col, c) = x(b, 2 row, 2 col, c - before), 0 for new channels: the parameter-free
+/// shortcut of ResNets. Grid: ceil(entries of y / (256 W)), 256 threads, W channels of an output
+/// pixel per thread, either all old or all new; no shared memory. Bound by memory bandwidth or
+/// launch latency; not measured.
 template <class T, int W>
 __global__ void shortcut_forward(const T* x, Extent in, Extent out, unsigned before, T* y) {
   backend::cuda::begin_launch();
@@ -33,6 +36,9 @@ __global__ void shortcut_forward(const T* x, Extent in, Extent out, unsigned bef
   store(values, y + at);
 }
 
+/// dx(b, row, col, c) = dy(b, row / 2, col / 2, c + before) at even rows and columns, else 0, or
+/// that added to dx. Grid: ceil(entries of x / (256 W)), 256 threads, W channels of an input pixel
+/// per thread; no shared memory, no sums. Bound by memory bandwidth; not measured.
 template <class T, int W>
 __global__ void shortcut_backward(const T* dy, Extent in, Extent out, unsigned before, bool add,
                                   T* dx) {
@@ -86,7 +92,10 @@ class ShortcutStep final : public Step {
 
 // ---- Flatten: from (row, column, channel) to (channel, row, column) within a sample ----
 
-/// Thread `at` moves the image's entry `at` from the image to the vector, or back.
+/// Moves every entry between an image (row, column, channel) and a vector (channel, row, column):
+/// forward, or backward (`to_image`, maybe added). Grid: ceil(entries / 256), 256 threads, one
+/// entry of the image per thread: its side is contiguous, the vector's is strided by `pixels`,
+/// without a tile in shared memory. Not measured.
 template <class T>
 __global__ void flatten(const T* from, Extent image, bool to_image, bool add, T* to) {
   backend::cuda::begin_launch();

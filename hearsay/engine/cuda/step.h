@@ -9,7 +9,7 @@
 
 namespace hearsay::engine::cuda {
 
-/// All peers at once. Addresses are of device memory that each submission fills anew, with one
+/// All peers at once. Addresses are of device memory that every submission refills, with one
 /// entry per peer: the arrays of the peers need not be neighbours.
 struct AllPeers {
   template <class T>
@@ -20,8 +20,8 @@ using Call = BasicCall<AllPeers>;
 
 /// One operation of a network (with those fused into it) for m peers. Tensors outlive it.
 ///
-/// The tape compares the arguments of kernels byte by byte, so structs among them have no padding:
-/// flags are `unsigned`, and come in numbers that fill 8 bytes before the next address.
+/// The launch recorder compares the arguments of kernels byte by byte, so structs among them have
+/// no padding: flags are `unsigned`, and come in numbers that fill 8 bytes before the next address.
 class Step {
  public:
   virtual ~Step() = default;
@@ -41,13 +41,13 @@ struct Site : BasicSite<Tensor> {
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
   int shared_bytes = 0;                     ///< the most that a block can have
-  bool bulk_copies = false;                 ///< the hardware copies tensors by itself
+  bool bulk_copies = false;                 ///< the card has TMA (sm_90 on)
   WeightPacker* forward_packer = nullptr;   ///< packs before the first step forward
   WeightPacker* backward_packer = nullptr;  ///< before the first step backward
 };
 
 std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
-/// Any convolution, one thread an output, in float: the slow fallback for unusual shapes, and what
+/// Any convolution, one thread per output, in float: the slow fallback for unusual shapes, and what
 /// faster ones are tested against.
 std::unique_ptr<Step> make_plain_conv2d(const model::Conv2d&, const Site&);
 std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);

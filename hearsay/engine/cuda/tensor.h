@@ -37,10 +37,10 @@ struct Tensor {
   int contributions = 0;       ///< readers that wrote a gradient in this backward pass
   bool wants_moments = false;  ///< its reader is a batch norm
   TileSums moments{};          ///< of its values, in this forward pass
-  NormOfOutput norm{};         ///< who made it
+  NormOfOutput norm{};         ///< the batch norm that made it
   TileSums gradient_sums{};    ///< of the whole gradient g and of g (x - mean) of `norm`, if set
   bool wants_mask = false;     ///< relu made it: its gradient must become 0 where it is not > 0
-  bool masked = false;         ///< a reader saw to that in this backward pass
+  bool masked = false;         ///< a reader has masked it in this backward pass
 
   int entry_bytes() const { return static_cast<int>(size_of(type)); }
   std::size_t per_peer() const { return batch * shape.size(); }

@@ -2,16 +2,18 @@
 
 #include <cuda_runtime.h>
 
-/// Products of small matrices in floats, where a launch takes hardly longer than its reads: tiles
-/// of them are made by warps, in sums whose order depends on the sizes alone.
+/// Products of small matrices in float FMAs, where a launch takes hardly longer than its reads:
+/// warps compute tiles of 16 x 32, in sums whose order depends on the sizes alone. Registers per
+/// lane: 16 sums, and two sets (the current and the next chunk) of 8 left and 16 right factors.
+/// Shared memory: 2,176 bytes per warp.
 namespace hearsay::engine::cuda {
 
-// A warp makes a tile of kRows x kWarp entries of one peer's product: a lane has a column. It reads
-// kDepth terms at a time, while it adds up those before.
+// A warp computes a tile of kRows x kWarp entries of one peer's product: a lane has a column. It
+// loads a chunk of kDepth terms while it adds up the one before.
 constexpr unsigned kWarp = 32;
 constexpr unsigned kRows = 16;
 constexpr unsigned kDepth = 16;
-// Long sums are shared among up to so many warps of a block, and what they have is added in order.
+// Long sums are shared among up to so many warps of a block, whose shares are added in order.
 constexpr unsigned kMostShares = 16, kMostThreads = kMostShares * kWarp;
 
 /// A tile of the product of `rows` x `depth` and `depth` x `columns` entries, outside of which
@@ -27,7 +29,9 @@ struct Tile {
   unsigned rows, columns, depth, first_row, first_column;
 };
 
-/// Shared memory of a warp: terms on their way to other lanes, at last its share of the sums.
+/// Shared memory of a warp, 32 x 17 floats = 2,176 bytes: factors on their way to other lanes, at
+/// the end its share of the sums. Pitches avoid bank conflicts: 17 for the right factor's
+/// transposition, 20 for the left one, read as float4 by all lanes at one address.
 constexpr unsigned kLeftPitch = kRows + 4, kRightPitch = kDepth + 1;
 struct alignas(16) Room {
   float floats[kWarp * kRightPitch];
@@ -35,13 +39,16 @@ struct alignas(16) Room {
 static_assert(sizeof(Room) >= sizeof(float) * kDepth * kLeftPitch);
 static_assert(sizeof(Room) >= sizeof(float) * kRows * kWarp);
 
-/// The terms of a tile from `base` on, as a lane reads them: neighbours are read together, which
-/// left and right have along the depth if their flag says so.
+/// The factors of a tile's chunk from `base` on, as a lane loads them: neighbouring lanes load
+/// neighbouring addresses, which left and right have along the depth if their flag says so. Left is
+/// 16 rows x 16 terms, 8 per lane; right 16 terms x 32 columns, 16 per lane.
 template <bool kLeftAlongDepth, bool kRightAlongDepth>
 struct Terms {
   static constexpr unsigned kAcross = kWarp / kDepth;
   float left[kRows / kAcross], right[kDepth];
 
+  /// Loads the chunk into registers, zeros outside the product: 8 and 16 independent loads per
+  /// lane, half a warp along the contiguous index where the flag is set.
   template <class Left, class Right>
   __device__ void read(const Tile& tile, unsigned base, const Left& left_at,
                        const Right& right_at) {
@@ -64,6 +71,7 @@ struct Terms {
   __device__ void spread(float* room) {
     const unsigned lane = threadIdx.x % kWarp, near = lane % kDepth, far = lane / kDepth;
     __syncwarp();
+    // A lane holds one term of 16 columns: transpose, so that it has 16 terms of its own column.
     if constexpr (kRightAlongDepth) {
 #pragma unroll
       for (unsigned j = 0; j < kDepth; ++j) {
@@ -86,8 +94,10 @@ struct Terms {
 static_assert(kRows == kDepth && kWarp % kDepth == 0);
 
 /// sums[r] += left(first_row + r, k) right(k, first_column + lane) over the k of chunks `share`,
-/// share + shares, ... of kDepth each; total, if asked for, likewise of left(first_row + lane, k),
-/// for lanes below kRows.
+/// share + shares, ... of kDepth each, ascending; total, if asked for, likewise of left(first_row +
+/// lane, k), for lanes below kRows. For a warp. Pipeline: the next chunk's loads to registers are
+/// issued before the current chunk goes through shared memory (`spread`) and 16 x 16 FMAs per lane
+/// are done, 4 rows per float4 broadcast.
 template <bool kLeftAlongDepth, bool kRightAlongDepth, class Left, class Right>
 __device__ void multiply(const Tile& tile, unsigned share, unsigned shares, const Left& left,
                          const Right& right, float* room, float (&sums)[kRows], bool with_total,
@@ -116,8 +126,10 @@ __device__ void multiply(const Tile& tile, unsigned share, unsigned shares, cons
   }
 }
 
-/// The same, shared among the warps of a block: calls body(row, column, sum) for the entries of the
-/// tile that are in the product. A thread has those of one column.
+/// The same, with the depth shared among the warps of a block: each puts its 16 x 32 sums into its
+/// Room, then rows are divided among the warps, and the shares of an entry added in the order of
+/// warps. Calls body(row, column, sum) for the entries of the tile that are in the product; a
+/// thread has those of one column.
 template <bool kRightAlongDepth, class Left, class Right, class Body>
 __device__ void multiply_together(const Tile& tile, const Left& left, const Right& right,
                                   Room* rooms, const Body& body) {

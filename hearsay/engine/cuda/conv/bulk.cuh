@@ -5,13 +5,16 @@
 #include <cuda.h>
 #include <nv/target>
 
-/// Copies to shared memory that one thread asks for and the hardware carries out (sm_90 on). Those
-/// who wait do so at a barrier, which counts the bytes that arrive.
+/// TMA (sm_90 on): copies from global to shared memory that one thread issues and the hardware
+/// carries out; no registers and no other thread take part. Readers wait at an mbarrier in shared
+/// memory (8 bytes), which counts the bytes that arrive. On older architectures these functions are
+/// empty, and the kernels that call them are never launched.
 namespace hearsay::engine::cuda {
 
 using Barrier = std::uint64_t;  ///< in shared memory
 
-/// For one thread that arrives; before anybody waits, all threads must synchronise.
+/// mbarrier.init for one arriving thread, the one that issues the copies. The fence makes it
+/// visible to the TMA unit; a __syncthreads must follow before any thread waits.
 __device__ inline void make_barrier(std::uint32_t barrier) {
   NV_IF_TARGET(NV_PROVIDES_SM_90,
                (asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier)
@@ -20,7 +23,8 @@ __device__ inline void make_barrier(std::uint32_t barrier) {
                                  : "memory");))
 }
 
-/// This phase of the barrier ends when so many bytes have arrived.
+/// Arrives at the barrier and announces `bytes`: its current phase ends when so many have arrived.
+/// Called once per phase, before the copies are issued.
 __device__ inline void expect_bytes(std::uint32_t barrier, std::uint32_t bytes) {
   NV_IF_TARGET(
       NV_PROVIDES_SM_90,
@@ -29,7 +33,8 @@ __device__ inline void expect_bytes(std::uint32_t barrier, std::uint32_t bytes) 
                     : "memory");))
 }
 
-/// Waits for the end of a phase; phases are 0 and 1 in turn.
+/// Waits for the end of a phase, by parity: the first phase is 0, the next 1, then 0 again. Threads
+/// that see it end also see what was copied.
 __device__ inline void wait_at(std::uint32_t barrier, std::uint32_t phase) {
   NV_IF_TARGET(NV_PROVIDES_SM_90,
                (asm volatile("{\n"
@@ -42,7 +47,7 @@ __device__ inline void wait_at(std::uint32_t barrier, std::uint32_t phase) {
                              : "memory");))
 }
 
-/// A multiple of 16 bytes.
+/// TMA copy of a contiguous run: `bytes`, `from` and `to` are multiples of 16.
 __device__ inline void copy_bulk(std::uint32_t to, const void* from, std::uint32_t bytes,
                                  std::uint32_t barrier) {
   NV_IF_TARGET(
@@ -53,8 +58,9 @@ __device__ inline void copy_bulk(std::uint32_t to, const void* from, std::uint32
                     : "memory");))
 }
 
-/// A box of a tensor of images, whose map says how large it is, from (image, y, x, channel) on;
-/// what lies beside the images is zeros.
+/// TMA copy of a 4-dimensional box of a tensor of images, from (image, y, x, channel) on; the
+/// tensor map (image_map.h) has its extent and swizzle. Entries outside the images arrive as zeros,
+/// and count as bytes: so padding needs no code.
 __device__ inline void copy_box(std::uint32_t to, const CUtensorMap* map, int image, int y, int x,
                                 int channel, std::uint32_t barrier) {
   NV_IF_TARGET(

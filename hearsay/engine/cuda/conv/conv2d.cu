@@ -14,9 +14,12 @@ namespace {
 using backend::cuda::Memory;
 using backend::cuda::Tape;
 
-constexpr int kSideLanes = 2;  // for the gradients of weights, which nobody waits for
+constexpr int kSideLanes = 2;  // streams for weight gradients, which no later step reads
 
-/// The gradient of what went into relu, in its place: where no reader of y could mask it.
+/// gradient = y > 0 ? gradient : 0, in place: relu's backward, where no reader of y could mask the
+/// gradient in its epilogue (Tensor::wants_mask). Flat over all entries of all peers: grid
+/// ceil(size / (256 W)), 256 threads, W entries (16 bytes) per thread in registers; no shared
+/// memory. Bound by memory bandwidth: it reads two arrays and writes one; not measured by itself.
 template <class T, int W>
 __global__ void mask_gradient(const T* y, T* gradient, std::size_t count) {
   backend::cuda::begin_launch();
@@ -50,7 +53,7 @@ class Conv2dStep final : public Step {
     launch_.in_groups = divide_up(g.in_c, weights_.kernel->in);
     launch_.tap_groups = divide_up(g.taps, weights_.kernel->taps);
     groups_ = divide_up(g.out_c, weights_.kernel->out) * launch_.in_groups * launch_.tap_groups;
-    // Parts of many weights take longer to write and to add than processors take that wait.
+    // Partial sums of many weights cost more to write and add than idle multiprocessors do.
     constexpr int kFewFloats = 16 * 16 * 9;
     const int blocks = (weights_.kernel->floats() <= kFewFloats ? 2 : 1) * site.processors;
     launch_.splits = std::clamp(blocks / (groups_ * kUsualPeers), 1, g.tiles);
@@ -163,7 +166,7 @@ class Conv2dStep final : public Step {
     return g;
   }
 
-  /// From the output's gradient to the input's.
+  /// Backward to the input: a convolution of grad_output, with stride and dilation exchanged.
   ConvGeometry transposed(const model::Conv2d& conv) const {
     ConvGeometry g = geometry(conv);
     std::swap(g.in_h, g.out_h);
@@ -175,7 +178,7 @@ class Conv2dStep final : public Step {
     return g;
   }
 
-  /// For the gradient of the weights, in boxes of 16 channels.
+  /// Tensor maps of the weight gradient: grad_output and x, in boxes of 16 channels.
   void map_tiles() {
     const ConvGeometry& g = launch_.geometry;
     const int entry = site_.x->entry_bytes();
@@ -207,7 +210,7 @@ class Conv2dStep final : public Step {
   WeightChoice weights_;
   WeightLaunch launch_;
   int groups_ = 1;
-  CUtensorMap slope_map_{}, x_map_{};  ///< where the tiles are copied in bulk
+  CUtensorMap slope_map_{}, x_map_{};  ///< where TMA copies the tiles
   Memory<float> partial_, bias_parts_;
 };
 

@@ -14,7 +14,7 @@ constexpr unsigned kThreads = 128;
 struct Sizes {
   Extent in, out;
   unsigned kernel, stride, padding;
-  unsigned group_in, group_out;  ///< channels of a group
+  unsigned group_in, group_out;  ///< channels per group
   unsigned relu;
   std::size_t weight, bias;  ///< where they lie in a model; kNowhere: there is none
 
@@ -29,7 +29,12 @@ struct Sizes {
   }
 };
 
-/// One thread an entry of the output.
+/// y(b, row, col, o) = relu(bias_o + sum over k, l, i of w(o, i, k, l) x(b, row s + k - p,
+/// col s + l - p, i)), for any kernel size, stride s, padding p and number of groups: the slow
+/// fallback, and the reference of the tests. Grid: ceil(entries of y / 128), 128 threads, one
+/// output entry per thread, channels fastest. No tiling and no shared memory; a thread has one sum
+/// in float, over k, l, i ascending. Neighbouring threads read weights group_in kernel^2 floats
+/// apart, so it lives off the caches; not measured.
 template <class T>
 __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T* y) {
   backend::cuda::begin_launch();
@@ -56,13 +61,16 @@ __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T*
   y[at] = from_float<T>(s.relu && sum < 0 ? 0.0f : sum);
 }
 
-/// The gradient of an output, 0 where relu cut it off.
+/// grad_output of one entry, 0 where relu's output is not positive.
 template <class T>
 __device__ float gradient_of(const T* y, const T* dy, const Sizes& s, std::size_t at) {
   return s.relu && !(to_float(y[at]) > 0) ? 0.0f : to_float(dy[at]);
 }
 
-/// One thread an entry of the input.
+/// dx(b, row, col, i) = sum over k, l, o of w(o, i, k, l) g(b, r, c, o) with r s + k - p = row and
+/// c s + l - p = col: backward to the input as a gather, so no two threads write one entry. Grid:
+/// ceil(entries of x / 128), 128 threads, one input entry per thread. The sum is in float, over k,
+/// l, o ascending. No shared memory. Not measured.
 template <class T>
 __global__ void pull_back(const T* y, const T* dy, const float* const* parameters, Sizes s,
                           bool add, T* dx) {
@@ -90,7 +98,10 @@ __global__ void pull_back(const T* y, const T* dy, const float* const* parameter
   store_gradient(sum, add, dx + at);
 }
 
-/// One thread a weight and peer: sums over the pixels of a sample, then over the samples.
+/// dw(o, i, k, l) = sum over b, row, col of g(b, row, col, o) x(b, row s + k - p, col s + l - p,
+/// i). Grid (ceil(weights / 128), peers), 128 threads, one weight per thread, which reads the whole
+/// batch. A float sum per sample (row, then column, ascending), added in double over the samples
+/// ascending. No shared memory. Latency of dependent reads evidently bounds it; not measured.
 template <class T>
 __global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
                                 float* const* gradient) {
@@ -121,7 +132,9 @@ __global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
   gradient[blockIdx.y][s.weight + at] = static_cast<float>(sum);
 }
 
-/// One thread a channel and peer.
+/// db(o) = sum of g over the peer's samples and pixels, ascending, in double. Grid (ceil(channels /
+/// 128), peers), 128 threads, one output channel per thread. Few threads with long serial sums:
+/// bound by latency; not measured.
 template <class T>
 __global__ void bias_gradient(const T* y, const T* dy, Sizes s, float* const* gradient) {
   backend::cuda::begin_launch();

@@ -6,10 +6,29 @@
 
 namespace hearsay::engine::cuda {
 
-/// As `convolve` (conv_patch.cuh), with patches and weights that the hardware brings: block (some
-/// tiles, group of kOut channels, peer). While a chunk is multiplied the next ones are on their
-/// way, be they of the same tile or the next. For kernels of 3 x 3, dilation 1 or quarters, and
-/// images whose channels are whole chunks.
+/// y(pixel, o) = sum over chunk, tap, channel of patch(pixel + tap, channel) w(tap, o, channel), as
+/// `convolve` (conv_patch.cuh), with patches and weights brought by TMA. For kernels of 3 x 3,
+/// dilation 1 or quarters, and inputs whose channels are whole chunks of kBytes.
+///
+/// Grid (blocks that share a peer's tiles, groups of kOut output channels, peers), Shape::kThreads.
+/// A block computes ceil(tiles / gridDim.x) consecutive tiles of kPixels x kOut outputs; gridDim.x
+/// is chosen for about as many blocks as the device holds at once (ConvDirection::launch).
+///
+/// Shared memory: kStages patches, kBytes per position, swizzled, each rounded up to 1024 bytes;
+/// packed weights, 9 kOut kPitch bytes per chunk, for all chunks if p.resident (then loaded once
+/// per block), else for kStages; the epilogue's kShared; kStages mbarriers of 8 bytes. Example: 128
+/// pixels x 16 channels, one resident chunk of 64 bytes, tiles of 8 x 16: 2 x 12,288 + 11,520 + 512
+/// + 16 = 36,624 bytes forward. Registers: 4 kRows kColumns accumulators per thread, and the
+/// fragments.
+///
+/// Pipeline: one round per (tile, chunk), kStages - 1 rounds ahead, across tiles. All threads wait
+/// at the stage's mbarrier, then at __syncthreads, after which no warp reads the stage of the round
+/// before: thread 0 refills that one while the warps multiply.
+///
+/// Sums: chunks ascending, within a chunk as multiply_chunk, _strip or _quarters order them, so
+/// they depend on shape and sizes only. Bound by shared memory reads (busy 70 to 76 % of the time
+/// with 16 channels and 16 peers, before strips), by memory bandwidth in input gradients of 16
+/// channels (3.1 to 3.3 TB/s), by launch latency at 4 peers (docs/performance.md).
 template <class Math, class Shape, bool kBackward>
 __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& p) {
   using Entry = typename Math::Entry;
@@ -23,6 +42,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
   char* const others = packed + (p.resident ? p.chunks : kStages) * weight_bytes;
   auto* const barriers =
       reinterpret_cast<Barrier*>(others + Epilogue<Entry, Shape, kBackward>::kShared);
+  // The block's tiles are consecutive; a round is one chunk of one of them.
   const int per_block = (g.tiles + gridDim.x - 1) / gridDim.x;
   const int first_tile = blockIdx.x * per_block;
   const int rounds = min(per_block, g.tiles - first_tile) * p.chunks;
@@ -36,7 +56,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
 
   const char* weights_from = static_cast<const char*>(p.weights) + blockIdx.z * p.weights_stride +
                              static_cast<long>(blockIdx.y) * p.chunks * weight_bytes;
-  const auto ask = [&](int round) {  // for one chunk of a tile; one thread does
+  const auto ask = [&](int round) {  // thread 0: TMA copies of one chunk of a tile
     const int chunk = round % p.chunks, stage = round % kStages;
     const std::uint32_t barrier = shared_address(barriers + stage);
     const bool weights = !p.resident || round < p.chunks;
@@ -51,6 +71,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
                 weights_from + static_cast<long>(chunk) * weight_bytes, weight_bytes, barrier);
     }
   };
+  // Prologue: all stages but one are on their way before the first product.
   if (threadIdx.x == 0) {
     for (int round = 0; round < min(kStages - 1, rounds); ++round) ask(round);
   }
@@ -65,11 +86,12 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
   std::uint32_t phase = 0;
   for (int round = 0; round < rounds; ++round) {
     wait_at(shared_address(barriers + stage), phase);
-    __syncthreads();  // nobody reads the stage before this one any more
+    __syncthreads();  // no warp reads the stage of the round before any more
     if (threadIdx.x == 0 && round + kStages - 1 < rounds) ask(round + kStages - 1);
     const bool last = chunk + 1 == p.chunks;
     if (last) epilogue.begin(tile);
 
+    // Addresses of this round's weights and patch; steps of 32 bytes are xors, as the swizzle is.
     const std::uint32_t weights =
         shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
     const std::uint32_t patch = shared_address(shared) + stage * patch_room;
@@ -89,6 +111,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     }
     if (last) epilogue.finish(tile++, sum);
     chunk = last ? 0 : chunk + 1;
+    // The stages go round; each time all were used the parity of their barriers changes.
     if (++stage == kStages) {
       stage = 0;
       phase ^= 1;
@@ -96,7 +119,9 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
   }
 }
 
-/// Only sm_90 and later have code for it, since others never launch it.
+/// The kernel around convolve_tiles, which says grid, shared memory and bounds. The tensor map is a
+/// __grid_constant__ parameter, since TMA reads it at its address. Launch bounds: kBlocks blocks
+/// per multiprocessor must fit into its registers. Code for sm_90 on only; others never launch it.
 template <class Math, class Shape, bool kBackward>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
     convolve_bulk(const __grid_constant__ CUtensorMap map, const __grid_constant__ ConvLaunch p) {

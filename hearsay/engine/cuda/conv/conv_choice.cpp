@@ -6,7 +6,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-constexpr int kWidestBox = 256;  // that the hardware copies at once
+constexpr int kWidestBox = 256;  // TMA's limit for each side of a box
 
 std::span<const ConvKernel> conv_kernels(backend::Precision precision) {
   return precision == backend::Precision::kTf32   ? conv_kernels_tf32()
@@ -20,13 +20,14 @@ std::span<const WeightKernel> weight_kernels(backend::Precision precision) {
                                                   : weight_kernels_bf16();
 }
 
-/// As far as the slopes go, and the room for the tiles.
+/// Whether TMA can bring the tiles, as far as grad_output and shared memory are concerned.
 bool can_copy_in_bulk(const Site& site, const WeightKernel& kernel, const ConvGeometry& g) {
   return site.bulk_copies && g.out_c % 16 == 0 && g.images % g.tile_i == 0 &&
          kernel.bulk_shared_bytes(g) <= site.shared_bytes;
 }
 
-/// g: by columns. Rows of images, and of patches, must be what the hardware can copy.
+/// g: by columns. Rows of images, and of patches, must be what TMA can copy (multiples of 16 bytes,
+/// sides of at most kWidestBox).
 bool can_have_columns(const Site& site, const WeightKernel& kernel, const ConvGeometry& g,
                       bool bias) {
   const int entry = site.x->entry_bytes();
@@ -60,8 +61,8 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
         static_cast<double>(g.tiles) * divide_up(g.out_c, kernel.out) * kUsualPeers;
     const double products = static_cast<double>(kernel.pixels) * kernel.out * chunks * kernel.bytes;
     const double waves = std::max(1.0, blocks / site.processors);
-    // Bytes that a fragment's products need from shared memory fall with the size of the block; a
-    // strip reads its pixels half as often.
+    // Bytes read from shared memory per product fall with the size of the block's tile; a strip
+    // reads its pixels about half as often.
     const double reads = 1.0 / kernel.pixels + (kernel.strip_height > 0 ? 0.5 : 1.0) / kernel.out;
     // A chunk that is loaded while nothing is computed costs as much as this many products.
     const double waits = chunks * (chunks > 1 ? 40e3 : 60e3);

@@ -7,7 +7,8 @@
 namespace hearsay::engine::cuda {
 
 /// A run must have the same bits beside others as alone, so nothing that decides the order of a sum
-/// may depend on how many peers there are: kernels and splits are chosen for this many.
+/// may depend on the number of peers: kernels and splits are chosen for this many, whatever there
+/// are.
 inline constexpr int kUsualPeers = 4;
 
 constexpr int divide_up(int n, int d) { return (n + d - 1) / d; }
@@ -20,15 +21,15 @@ struct ConvChoice {
   bool resident = false;  ///< ConvLaunch
 };
 
-/// The kernel that wastes least: of the products it forms, counted with the channels and pixels
-/// that only fill up fragments, and with processors that go without a block. Where a bulk kernel
-/// fits, no other is taken. All of `geometry` but the tiles is given.
+/// The kernel with the least estimated cost: products, including those of channels and pixels that
+/// only pad fragments, times waves of blocks, weighted by reads of shared memory. Where a TMA
+/// kernel fits, no other is taken. All of `geometry` but the tiles is given.
 ConvChoice choose(const Site& site, ConvGeometry geometry, bool backward);
 
 struct WeightChoice {
   const WeightKernel* kernel = nullptr;  ///< null: none fits
   ConvGeometry geometry;
-  bool bulk = false;  ///< the tiles are copied by the hardware
+  bool bulk = false;  ///< TMA copies the tiles
 };
 
 /// The same for the gradient of the weights; the geometry is that of the forward convolution, and

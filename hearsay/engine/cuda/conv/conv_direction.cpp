@@ -70,7 +70,7 @@ void ConvDirection::launch(backend::cuda::Tape& tape, ConvLaunch launch) const {
     tape.launch(kernel.launch(g, backward_), grid, threads, shared, launch);
     return;
   }
-  // As many blocks as there is room for at once; each takes its share of the tiles.
+  // As many blocks as the device holds at once; each takes its share of the tiles.
   const int all = g.tiles * groups_ * static_cast<int>(peers_);
   grid.x = static_cast<unsigned>(divide_up(g.tiles, divide_up(all, blocks_at_once_)));
   tape.launch(kernel.bulk_3x3[backward_], grid, threads, shared, map_, launch);

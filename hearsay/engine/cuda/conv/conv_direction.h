@@ -9,8 +9,8 @@
 
 namespace hearsay::engine::cuda {
 
-/// A convolution in one direction, from x to y or from the gradient of y to that of x: its kernel,
-/// tiles and packed weights.
+/// A convolution in one direction, forward (x to y) or backward to the input (grad_output to the
+/// gradient of x): its kernel, tiles and packed weights.
 class ConvDirection {
  public:
   /// `input` is what every launch reads.
@@ -25,7 +25,7 @@ class ConvDirection {
 
   /// Whether a launch can sum up what it writes, for each channel, and mask it.
   bool can_sum() const { return choice_.geometry.out_c % choice_.kernel->out == 0; }
-  /// Whether those can be moments: all tiles must be as large.
+  /// Whether those sums can be moments: all tiles must have the same number of pixels.
   bool can_sum_moments() const;
   /// Lets `launch` do so; the sums stand where this says.
   TileSums sum(ConvLaunch& launch);
@@ -39,7 +39,7 @@ class ConvDirection {
   const void* input_;
   std::size_t peers_;
   int groups_ = 1;          ///< of output channels
-  int blocks_at_once_ = 1;  ///< of a bulk kernel, that the device has room for
+  int blocks_at_once_ = 1;  ///< blocks of a TMA kernel that the device holds at once
   CUtensorMap map_{};
   long peer_bytes_ = 0;
   backend::cuda::Memory<char> packed_;

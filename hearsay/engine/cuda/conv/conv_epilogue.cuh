@@ -12,8 +12,8 @@ struct alignas(2 * sizeof(Entry)) Two {
   Entry entry[2];
 };
 
-/// A load that happens here, not where its value is needed first: what is computed in between hides
-/// the time it takes.
+/// A load that is issued here, not sunk by the compiler to where its value is first needed (asm
+/// volatile): the products in between hide its latency.
 template <class Entry>
 __device__ inline Two<Entry> load_now(const Entry* from) {
   if constexpr (sizeof(Two<Entry>) == 8) {
@@ -27,16 +27,19 @@ __device__ inline Two<Entry> load_now(const Entry* from) {
   }
 }
 
-/// Which pixels of a tile a fragment of 16 has: kRuns, those that follow one another; kStrips, 8
-/// neighbours in one row and the 8 below them, so that a warp's fragments form a strip 8 wide, and
-/// the taps of a column read the same rows of it. Strips need stride 1 and tiles that they divide.
-/// kQuarters (has_quarters): 16 quadruples that follow one another, of which each of a warp's four
-/// fragments has one pixel.
+/// Which pixels of a tile the 16 rows of an A fragment are, which decides how often shared memory
+/// is read. kRuns: 16 consecutive pixels. kStrips: 8 neighbours in one row and the 8 below them, so
+/// a warp's fragments form a strip 8 wide and 2 kRows high, and the three taps of a kernel column
+/// share rows of 8 pixels in registers (multiply_strip); needs stride 1 and tiles that strips
+/// divide. kQuarters (has_quarters): 16 consecutive quadruples of 2 x 2 pixels, of which each of a
+/// warp's four fragments has one pixel (multiply_quarters).
 enum class Pixels { kRuns, kStrips, kQuarters };
 
-/// How a block divides a tile of kPixels x kOut among its warps: each has kRows fragments of 16
-/// pixels and kColumns of 8 channels. kBytes: of channels a chunk; kStages: how many chunks have
-/// room; kBlocks: of a multiprocessor, for which registers must suffice.
+/// How a block divides its tile of kPixels x kOut outputs among kWarpsM x kWarpsN warps: each has
+/// kRows fragments of 16 pixels and kColumns of 8 output channels, so 4 kRows kColumns accumulators
+/// per thread. kBytes: input channels per chunk, in bytes; kStages: chunks in shared memory at
+/// once; kBlocks: blocks per multiprocessor that registers must suffice for. kPitch: bytes from one
+/// row of weights to the next, an odd number of sixteens, so that ldmatrix has no bank conflicts.
 template <int kWarpsM_, int kWarpsN_, int kRows_, int kColumns_, int kBytes_, int kStages_,
           int kBlocks_, Pixels kPixelsAs = Pixels::kRuns>
 struct ConvShape {
@@ -73,9 +76,21 @@ struct ConvShape {
   }
 };
 
-/// What becomes of a tile's products, and where it goes. One a thread, which has kRows x kColumns
-/// fragments. Forward: bias, relu, the moments of the channels. Backward: what is added, what
-/// relu stops, and what the norm that made the input wants to know.
+/// From a tile's accumulators to its output, with what is fused into it. One object per thread,
+/// which has kRows x kColumns fragments: of each, pixels g and g + 8 and channels 2t and 2t + 1.
+///
+/// Forward: y = relu(sum + bias) and, if p.sums, the moments of each channel over the tile: sum s
+/// and squares about the tile's mean. Backward: g = sum + add, 0 where relu's mask or the norm's
+/// output is not positive and, if p.sums, the sums of g and of g (x - mean) for the batch norm that
+/// made the input. So batch norm needs no pass over the tensor for its sums.
+///
+/// Shared memory (kShared): 8 bytes per warp row and output channel for the partial sums, backward
+/// also the 16 bytes of each channel's Normal. Registers: 2 kRows offsets and, backward, up to
+/// three operands of kRows x 2 x kColumns pairs, loaded by `begin` before the last chunk's
+/// products.
+///
+/// Sums: a thread's pixels in the order of fragments, lanes by a xor tree over 4, 8, 16, warps
+/// ascending: deterministic, no atomics. Stores are pairs of channels, 8 bytes (bfloat16: 4).
 template <class Entry, class Shape, bool kBackward>
 class Epilogue {
  public:
@@ -101,7 +116,8 @@ class Epilogue {
     }
   }
 
-  /// Asks for what `finish` of that tile will read.
+  /// Finds where the tile's pixels go and, backward, issues the loads of what `finish` will add or
+  /// mask with. Called before the products of the tile's last chunk, which hide the latency.
   __device__ void begin(int tile) {
     const ConvGeometry& g = p_.geometry;
     const TileOrigin origin = tile_origin(g, tile);
@@ -109,6 +125,7 @@ class Epilogue {
     for (int f = 0; f < Shape::kRows; ++f) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
+        // Accumulator rows g and g + 8 of fragment f, g = lane / 4.
         const PixelPlace place = Shape::place(g, f, half * 8 + threadIdx.x % 32 / 4);
         const int image = origin.image + place.image, y = origin.y + place.y,
                   x = origin.x + place.x;
@@ -123,7 +140,8 @@ class Epilogue {
     }
   }
 
-  /// Stores what comes of the sums, and leaves zeros.
+  /// Applies the fused operations, stores the tile, writes its sums to [peer][tile][channel] and
+  /// leaves zero accumulators for the next tile.
   __device__ void finish(int tile, Sums& sum) {
 #pragma unroll
     for (int n = 0; n < Shape::kColumns; ++n) {
@@ -172,6 +190,7 @@ class Epilogue {
     }
   }
 
+  /// Bias and relu of fragment column n, in the accumulators; NaN stays NaN.
   __device__ void add_bias_and_clip(int n, Sums& sum) const {
     if (p_.bias >= 0) {
       float bias[2];
@@ -193,7 +212,8 @@ class Epilogue {
     }
   }
 
-  /// Where the channels of the output are not whole groups: one by one, without sums.
+  /// Where output channels do not fill groups of kOut: stored one by one, without masks and sums
+  /// (ConvDirection::can_sum).
   __device__ void store_some(int n, Sums& sum) const {
     if (!kBackward) add_bias_and_clip(n, sum);
     for_pixels(sum, n, [&](const float(&value)[2], int f, int half) {
@@ -216,6 +236,9 @@ class Epilogue {
     });
   }
 
+  /// Forward, for fragment column n. Moments in two passes over registers: the warp's mean first,
+  /// of all 16 kRows pixels (tiles are full, ConvDirection::can_sum_moments), then squares about
+  /// it.
   __device__ void finish_values(int n, Sums& sum) {
     add_bias_and_clip(n, sum);
     store_all(n, sum);
@@ -233,6 +256,8 @@ class Epilogue {
     }
   }
 
+  /// Backward, for fragment column n: add, then mask, then (if a batch norm made the input) relu's
+  /// mask recomputed from the norm's input, and the sums of g and g (x - mean).
   __device__ void finish_gradient(int n, Sums& sum) {
     if (p_.add != nullptr) {
       for_pixels(sum, n, [&](float(&value)[2], int f, int half) {
@@ -268,14 +293,14 @@ class Epilogue {
     for (int i = 0; i < 2; ++i) keep(n, i, over_pixels(total[i]), over_pixels(product[i]));
   }
 
-  /// The sums of a warp.
+  /// Lanes 0 to 3 store a warp's sums of their channels.
   __device__ void keep(int n, int i, float first, float second) {
     if (threadIdx.x % 32 >= 4) return;
     const int warp_m = threadIdx.x / 32 % Shape::kWarpsM;
     partial_[warp_m * Shape::kOut + own_out_ + n * 8 + i] = {first, second};
   }
 
-  /// The sum over the lanes that have the same channels.
+  /// The sum over the 8 lanes that have the same channels (and other pixels), in all of them.
   __device__ static float over_pixels(float value) {
 #pragma unroll
     for (int apart = 4; apart < 32; apart *= 2) {
@@ -284,8 +309,9 @@ class Epilogue {
     return value;
   }
 
-  /// The sums of a tile from those of its warps. Of moments the second is about the mean, here of a
-  /// warp's pixels (Chan, Golub, LeVeque 1983).
+  /// The sums of a tile from those of its warps, ascending; one thread per channel. Squares of
+  /// moments are about the mean of a warp's pixels, and merged: with means a (m warps) and b (one
+  /// warp) of kPixels each, (a - b)^2 kPixels m / (m + 1) is added (Chan, Golub, LeVeque 1983).
   __device__ void add_warps(float2* sums) const {
     constexpr float kPixels = 16 * Shape::kRows;
     for (int at = threadIdx.x; at < Shape::kOut; at += Shape::kThreads) {

@@ -2,13 +2,19 @@
 
 #include "hearsay/engine/cuda/conv/conv_weight_multiply.cuh"
 
-/// The gradient of weights for few input channels (the images): one product of output channels x
-/// pixels x columns, where column (c kernel + k) kernel + l holds what tap (k, l) reads of channel
-/// c. That is the order of the weights among the parameters; the geometry is that of `by_columns`.
+/// The weight gradient for few input channels (the images): dw(o, column) = sum over pixels of
+/// g(pixel, o) x(pixel, column), where column (c kernel + k) kernel + l holds what tap (k, l) reads
+/// of channel c: one product for all taps, instead of one per tap with mostly padded channels. That
+/// is the order of the weights among the parameters; the geometry is that of `by_columns`. Columns
+/// are never stored: lanes gather them from the patch. The first layer's weight gradient fell from
+/// 21 to 9 us at 4 peers with it (docs/performance.md).
 namespace hearsay::engine::cuda {
 
-/// Slopes as BulkTiles has them; a patch is rows of `patch_row_bytes`, the channels of neighbouring
-/// pixels side by side.
+/// grad_output as BulkTiles has it; a patch is rows of `patch_row_bytes`, the channels of
+/// neighbouring pixels side by side, brought by one TMA box whose "channels" are whole image rows
+/// (row_box). 4 stages where kOut is 16, else 3. A stage is kOut / 16 boxes of grad_output, each
+/// kPixels x 16 entries, and the patch, all rounded up to 1024 bytes; not swizzled unless entries
+/// are bfloat16, and the patch never.
 template <class Math, class Shape>
 struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
   using Base = BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
@@ -27,7 +33,8 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
     return (at.image * g.patch_h + at.y * g.stride) * row_bytes() + patch_row_shift(g, kEntry) +
            at.x * g.stride * channels_of_columns(g) * kEntry;
   }
-  /// From the place of a pixel on; columns that nobody stores read what is there.
+  /// Bytes from the place of a pixel to what a column reads; padding columns, whose sums are not
+  /// stored, read the first entry.
   __device__ int column_offset(int column) const {
     const ConvGeometry& g = p.geometry;
     if (column >= g.in_c) return 0;
@@ -36,12 +43,14 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
            (tap % g.kernel * channels_of_columns(g) + column / taps) * kEntry;
   }
 
+  /// Thread 0 issues the TMA copies of the block's k-th tile: kOut / 16 boxes of grad_output and
+  /// one box of tile_i images x patch_h rows x row_bytes().
   __device__ void ask(int k, int tile) const {
     if (threadIdx.x != 0) return;
     const ConvGeometry& g = p.geometry;
     const TileOrigin origin = tile_origin(g, tile);
     this->ask_slopes(k, origin, slopes(k), patch_bytes());
-    // Its map (row_box) has rows for columns, and images for rows.
+    // Its map (row_box) has image rows in the place of columns, and images in that of rows.
     const int first = (origin.x * g.stride - g.pad) * channels_of_columns(g);
     copy_box(shared_address(patch(k)), this->x_map, 0, this->image(origin),
              origin.y * g.stride - g.pad, first - patch_row_shift(g, kEntry) / kEntry,
@@ -68,7 +77,12 @@ struct LaneColumns {
   }
 };
 
-/// place_of[pixel] is where tap (0, 0) of a pixel reads, in bytes of the patch.
+/// sum += grad_output^T x columns of one tile; place_of[pixel] is where tap (0, 0) of a pixel
+/// reads, in bytes of the patch. A warp takes every kWarpsK-th piece of kPiece pixels (8 of 4
+/// bytes, 16 of bfloat16): kRows A fragments, kColumns B fragments that each lane gathers word by
+/// word at place + offset (bfloat16: two halves), kRows x kColumns products. Pieces ascending. The
+/// gathers are scalar reads of shared memory, without regard to banks; what bounds it is not
+/// measured.
 template <class Math, class Shape, class Tiles>
 __device__ inline void multiply_columns(const Tiles& tiles, const char* slopes, const char* patch,
                                         const int* place_of, const LaneColumns<Shape>& columns,

@@ -87,12 +87,12 @@ inline ConvGeometry by_columns(ConvGeometry g) {
 }
 constexpr int channels_of_columns(const ConvGeometry& g) { return g.in_c / (g.kernel * g.kernel); }
 
-/// The hardware copies from multiples of 16 bytes on. Where tiles begin at such, a patch begins
-/// `pad` pixels before, and so many bytes that nobody reads come before each of its rows.
+/// TMA copies from multiples of 16 bytes on. Where tiles begin at such, a patch begins `pad` pixels
+/// before, and so many unused bytes come before each of its rows.
 constexpr int patch_row_shift(const ConvGeometry& g, int entry_bytes) {
   return (16 - g.pad * channels_of_columns(g) * entry_bytes % 16) % 16;
 }
-/// A row of its patch as the hardware copies it, in pieces of 16 bytes.
+/// Bytes of a row of its patch as TMA copies it, in pieces of 16 bytes.
 constexpr int patch_row_bytes(const ConvGeometry& g, int entry_bytes) {
   const int bytes = g.patch_w * channels_of_columns(g) * entry_bytes;
   return (patch_row_shift(g, entry_bytes) + bytes + 15) / 16 * 16;

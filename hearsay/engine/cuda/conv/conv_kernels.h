@@ -32,21 +32,22 @@ struct ConvLaunch {
   int norm_relu = 0;                ///< and g is 0 where what follows from these is not > 0
   int relu = 0;
   int chunks = 1;    ///< of channels
-  int resident = 0;  ///< all chunks of weights have room, and come once a block (bulk kernels)
+  int resident = 0;  ///< all chunks of weights fit, and are loaded once per block (TMA kernels)
 };
-static_assert(std::has_unique_object_representations_v<ConvLaunch>);  // as the tape compares bytes
+static_assert(
+    std::has_unique_object_representations_v<ConvLaunch>);  // the launch recorder compares bytes
 
-/// The gradient with respect to the weights, in parts: grid (groups of weights, splits, peers).
+/// The weight gradient, in partial sums: grid (groups of weights, splits, peers).
 struct WeightLaunch {
   ConvGeometry geometry;  ///< of the forward convolution, maybe by columns
   const void* x = nullptr;
-  const void* slope = nullptr;  ///< with respect to y
+  const void* slope = nullptr;  ///< grad_output, with respect to y
   long x_stride = 0, y_stride = 0;
   float* partial = nullptr;          ///< [peer][split][group][warp][fragment][lane][4]
   float* bias = nullptr;             ///< [peer][split][out_c], or null
   float* const* gradient = nullptr;  ///< [peer]: where the sums go in the end,
   long weight_at = 0, bias_at = 0;   ///< from here on
-  int splits = 1;  ///< groups of tiles; if there is one, the parts may go there at once
+  int splits = 1;  ///< groups of tiles; with one, sums may be stored there directly
   int in_groups = 1, tap_groups = 1;
   int sums_ones = 0;  ///< the geometry is by columns, and behind them comes one for the bias
 };
@@ -54,7 +55,8 @@ static_assert(std::has_unique_object_representations_v<WeightLaunch>);
 
 inline constexpr int kAddThreads = 256;
 
-/// Room for a patch that the hardware copies: a multiple of what its permutation repeats after.
+/// Shared memory for a patch that TMA copies: a multiple of 1024 bytes, after which its swizzle
+/// repeats.
 constexpr int bulk_room(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 
 /// One way to compute a convolution: a block makes tiles of `pixels` x `out` values, reading
@@ -70,7 +72,7 @@ struct ConvKernel {
   int strip_height;  ///< of strips 8 pixels wide that must divide a tile; 0: there are none
   bool quarters;     ///< for has_quarters only; there is no forward kernel then
   int epilogue[2];   ///< bytes of shared memory
-  bool whole;        ///< the channels must fill pieces of 16 bytes
+  bool whole;        ///< input channels must fill pieces of 16 bytes
 
   bool is_bulk() const { return bulk_3x3[1] != nullptr; }
   Launch launch(const ConvGeometry& g, bool backward) const {
@@ -97,15 +99,15 @@ struct ConvKernel {
 
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
-  void (*launch)(WeightLaunch);  ///< null: the geometry is by columns, and copied in bulk
+  void (*launch)(WeightLaunch);  ///< null: the geometry is by columns, and TMA copies it
   using BulkLaunch = void (*)(CUtensorMap slope, CUtensorMap x, WeightLaunch);
   BulkLaunch bulk;            ///< or null; channels in sixteens
   BulkLaunch strips[2];       ///< or null; for 3 x 3, stride 1, and tiles of whole or half strips
   void (*add)(WeightLaunch);  ///< grid (shares, groups, peers)
   void (*add_many)(WeightLaunch);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
-  int stages;   ///< of what is copied in bulk
-  int shares;   ///< of a group's weights, one a warp
+  int stages;   ///< of what TMA copies
+  int shares;   ///< of a group's weights, one per warp
   bool direct;  ///< one split needs no `add`
   int out_pitch, in_pitch, sum_bytes;
   int box_bytes;  ///< of 16 channels
@@ -134,7 +136,7 @@ struct WeightKernel {
   }
 };
 
-// One file a precision: they take long to compile.
+// One file per precision: they take long to compile.
 std::span<const ConvKernel> conv_kernels_tf32();
 std::span<const ConvKernel> conv_kernels_fp32();
 std::span<const ConvKernel> conv_kernels_bf16();

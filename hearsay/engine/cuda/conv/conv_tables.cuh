@@ -96,7 +96,10 @@ constexpr WeightKernel weight_columns() {
   return kernel;
 }
 
-/// conv_choice.cpp chooses among those that fit; bulk ones come first.
+/// The shapes there are; conv_choice.cpp chooses among those that fit, TMA kernels first. A shape
+/// (wm, wn, r, c, ...) is 32 wm wn threads with a tile of 16 wm r pixels x 8 wn c output channels
+/// and 4 r c accumulators per thread: the first is 128 threads, 128 pixels x 16 channels, 16
+/// accumulators. Blocks of four warps were measured faster than of eight (docs/performance.md).
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
@@ -121,6 +124,9 @@ inline constexpr ConvKernel kConvKernels[] = {
     conv_any<Math, ConvShape<4, 1, 1, 4, 32, 1, 3>, false>(),
 };
 
+/// The same of weight gradients: a shape (wo, wi, wk, r, c, taps, pixels) is 32 wo wi wk threads
+/// with 16 wo r output x 8 wi c input channels x taps weights and 4 r c taps accumulators per
+/// thread (72 in the shapes of nine taps for whole channels), going over tiles of `pixels`.
 template <class Math>
 inline constexpr WeightKernel kWeightKernels[] = {
     // warps by output channels, by input channels, by pixels; fragments of 16 and 8; taps; pixels

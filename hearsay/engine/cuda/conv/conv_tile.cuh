@@ -6,6 +6,7 @@
 
 namespace hearsay::engine::cuda {
 
+/// n / by.d for 0 <= n < 2^16, as the upper half of n (floor(2^32 / by.d) + 1).
 __device__ inline int divide(int n, const Divisor& by) {
   return by.d == 1 ? n : static_cast<int>(__umulhi(static_cast<std::uint32_t>(n), by.magic));
 }
@@ -56,9 +57,13 @@ struct Window {
   int dilation;
 };
 
-/// Brings kBytes of channels a position, from first_channel on, to shared memory, where positions
-/// lie `pitch` bytes apart. A warp takes every kWarps-th row, a lane a piece of 16 bytes. Copies
-/// are asynchronous if kWhole: the channels of the tensor then are whole pieces.
+/// Brings kBytes of channels per position, from first_channel on, to shared memory, where positions
+/// lie `pitch` bytes apart. A warp takes every (kThreads / 32)-th row of the window; a lane takes a
+/// piece of 16 bytes of every (32 / pieces)-th position, so a warp reads 512 bytes at once, of
+/// neighbouring positions. Offsets of kSpan columns per lane are computed once for all rows, which
+/// keeps divisions by the dilation out of the inner loop. kWhole: the tensor's channels are whole
+/// pieces, and copies are cp.async (zeros by a source size of 0), to be waited for by the caller;
+/// else entries pass through registers one by one.
 template <class Math, int kThreads, int kBytes, bool kWhole>
 __device__ inline void copy_window(const Source<typename Math::Entry>& from, const Window& window,
                                    int first_channel, char* shared, int pitch) {
@@ -115,8 +120,10 @@ __device__ inline void copy_window(const Source<typename Math::Entry>& from, con
   }
 }
 
-/// Where piece `piece` of 16 bytes of position `row` stands in a patch whose positions have kBytes:
-/// the copying hardware permutes pieces so that those of neighbouring rows lie in different banks.
+/// Where piece `piece` of 16 bytes of position `row` stands in a patch whose positions have kBytes
+/// (32, 64 or 128), in bytes: TMA's swizzle of that width, which xors the piece with bits of the
+/// row, so that the same piece of neighbouring rows lies in different banks, as ldmatrix reads
+/// them. The patch must begin at a multiple of 1024 bytes.
 template <int kBytes>
 __device__ inline int swizzled(int row, int piece) {
   constexpr int kRowsAlike = 128 / kBytes;

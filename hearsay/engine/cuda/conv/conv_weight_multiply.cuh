@@ -2,11 +2,16 @@
 
 #include "hearsay/engine/cuda/conv/conv_weight_tiles.cuh"
 
-/// The products of a tile of slopes and its patch in shared memory, for all taps of a block's
-/// weights: output channels x pixels x (taps x input channels).
+/// The products of a tile of grad_output and its patch in shared memory, for all taps of a block's
+/// weights: dw(tap, o, i) += sum over the tile's pixels of g(pixel, o) x(pixel + tap, i), on the
+/// tensor cores. The summed index is the pixel: A is output channels x pixels, B pixels x input
+/// channels, both transposed to how they lie in shared memory. bfloat16 is transposed by
+/// ldmatrix.trans; 4-byte entries, which it cannot transpose, are read word by word (8 bytes where
+/// two channels go together, WeightShape::kTogether).
 namespace hearsay::engine::cuda {
 
-/// A warp's sums; it has the channels from (out, in) of the block on.
+/// A warp's accumulators, in registers for all tiles of a block's split: 4 kTaps kRows kColumns per
+/// thread. The warp has the channels from (out, in) of the block on.
 template <class Shape>
 struct WarpSums {
   static constexpr int kFragments = Shape::kTaps * Shape::kRows * Shape::kColumns;
@@ -15,13 +20,14 @@ struct WarpSums {
   float of[Shape::kTaps][Shape::kRows][Shape::kColumns][4] = {};
 };
 
-/// Which of those who share a block's weights, and divide its pixels, this warp is.
+/// Which of the kWarpsK warps that share weights, and divide the tile's pixels, this one is.
 template <class Shape>
 __device__ inline int warp_of_pixels() {
   return static_cast<int>(threadIdx.x) / 32 % Shape::kWarpsK;
 }
 
-/// Slopes of kPiece / 2 pixels and of as many that stand `apart` pixels further on, as A.
+/// kRows A fragments (16 output channels x kPiece pixels) of grad_output: kPiece / 2 pixels from
+/// `pixel` on, and as many that stand `apart` pixels further on.
 template <class Math, class Shape, class Tiles>
 __device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, int apart, int out,
                                    std::uint32_t (&a)[Shape::kRows][4]) {
@@ -45,8 +51,8 @@ __device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, 
   }
 }
 
-/// What a thread adds to the gradient of the bias: the sum over some of the pixels, for output
-/// channel threadIdx.x mod kOut of the block.
+/// A thread's part of the bias gradient: the sum of grad_output over every (kThreads / kOut)-th
+/// pixel of the tile, ascending, for output channel threadIdx.x mod kOut of the block.
 template <class Math, class Shape, class Tiles>
 __device__ inline float sum_of_slopes(const Tiles&, const char* slopes) {
   using Entry = typename Math::Entry;
@@ -82,7 +88,11 @@ struct TapOffsets {
   }
 };
 
-/// For any geometry; place_of[pixel] is where tap (0, 0) of a pixel reads, in bytes of the patch.
+/// For any kernel, stride and tile. A warp takes every kWarpsK-th piece of kPiece consecutive
+/// pixels, ascending; per piece kRows A fragments are loaded once, and for each tap and fragment
+/// column a B fragment at the tap's offset: 9 reads of the patch per piece. place_of[pixel] is
+/// where tap (0, 0) of a pixel reads, in bytes of the patch (in shared memory, computed once per
+/// block).
 template <class Math, class Shape, class Tiles>
 __device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, const char* patch,
                                        const int* place_of, const int (&tap_offset)[Shape::kTaps],
@@ -133,9 +143,13 @@ __device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, c
   }
 }
 
-/// For kernels of 3 x 3 with stride 1, and tiles of whole strips: kStripWidth pixels wide and
-/// 2 kPieces high. A piece is two rows of a strip, and a row of the patch is read once for the
-/// three taps above one another that need it.
+/// For kernels of 3 x 3 with stride 1, and tiles of whole strips: kStripWidth pixels wide (4, of
+/// bfloat16 8) and 2 kPieces high. A piece is two rows of a strip. The 2 kPieces + 2 rows of the
+/// patch that a strip reads are loaded once each for the three shifts l, two rows ahead of the
+/// products, and a row stays in registers for the three taps k above one another: up to 3 kColumns
+/// (2 kPieces + 2) registers, all indices known at compile time. Warps take every kWarpsK-th strip;
+/// sums are over strips, then pieces, ascending. Weight gradients at 16 peers with it: 41 to 25 us
+/// (16 channels), 35 to 19 (32), 27 to 18 (64); registers limit it next (docs/performance.md).
 template <class Math, class Shape, int kPieces, class Tiles>
 __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g,
                                        const char* slopes, const char* patch,
@@ -145,10 +159,12 @@ __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g
   const int lane = threadIdx.x % 32;
   const int log_across = g.log_w - (kWidth == 4 ? 2 : 3);
   for (int strip = warp_of_pixels<Shape>(); strip < kStrips; strip += Shape::kWarpsK) {
+    // The strip's first pixel, and the position of the patch that tap (0, 0) of it reads.
     const int y = (strip >> log_across) * 2 * kPieces;  // in the rows of all images
     const int x = (strip & ((1 << log_across) - 1)) * kWidth;
     const int corner = ((y >> g.log_h) * g.patch_h + (y & (g.tile_h - 1))) * g.patch_w + x;
     std::uint32_t rows[2 * kPieces + 2][3][Shape::kColumns];  // of the patch, shifted by 0, 1, 2
+    // Rows r and r + 1 of the patch for all three shifts, as halves of B fragments.
     const auto load_two_rows = [&](int r) {
 #pragma unroll
       for (int l = 0; l < 3; ++l) {
@@ -183,6 +199,8 @@ __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g
       load_two_rows(2 * piece + 2);
       std::uint32_t a[Shape::kRows][4];
       load_slopes<Math, Shape>(tiles, slopes, (y + 2 * piece) * g.tile_w + x, g.tile_w, sum.out, a);
+      // Tap (k, l) multiplies the piece's two rows of grad_output with patch rows 2 piece + k and
+      // 2 piece + k + 1, shifted by l.
 #pragma unroll
       for (int k = 0; k < 3; ++k) {
 #pragma unroll

@@ -3,9 +3,12 @@
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/engine/cuda/conv/conv_weight_shape.cuh"
 
-/// The parts of a weight gradient that `correlate` leaves, added up.
+/// Adds up the partial sums of a weight gradient that `correlate` leaves, one per split:
+/// [peer][split][group][warp][fragment][lane][4], i.e. accumulators as they were in registers.
 namespace hearsay::engine::cuda {
 
+/// db(out) = the sum over splits, ascending, of p.bias[peer][split][out]; for all threads of a
+/// block.
 __device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gradient) {
   const int channels = p.geometry.out_c;
   for (int out = threadIdx.x; out < channels; out += kAddThreads) {
@@ -17,7 +20,8 @@ __device__ inline void add_bias_parts(const WeightLaunch& p, int peer, float* gr
   }
 }
 
-/// One sum of all parts, to where it belongs.
+/// Stores one total at its place [out][in][tap] of the peer's gradient; padding is dropped. With
+/// columns, the column behind the last one is the bias gradient.
 __device__ inline void store_weight(const WeightLaunch& p, float* gradient, int out, int in,
                                     int tap, float value) {
   const ConvGeometry& g = p.geometry;
@@ -29,9 +33,14 @@ __device__ inline void store_weight(const WeightLaunch& p, float* gradient, int 
   }
 }
 
-/// The gradient: the parts of all splits added up in their order, to where the parameters of each
-/// peer stand. Block (warp's share of a group, group, peer): it puts its fragments in order in
-/// shared memory, so that what goes out lies side by side.
+/// dw = the sum over splits, ascending, of the partial sums, stored in the order of the parameters;
+/// for up to 4 splits (kManySplits in conv2d.cu). Grid (warps' shares of a group, groups, peers),
+/// 256 threads. A block has a warp's share, 16 kRows x 8 kColumns x kTaps weights: a thread adds up
+/// every 256th, reading neighbouring floats with its neighbours, and puts them in the order
+/// [out][in][tap] in shared memory (4 bytes each: 2,048 to 9,216 by shape), so that stores are
+/// contiguous too. Bound by reads of the partial sums, mostly L2, and launch latency: with the
+/// products 263 us for 38 launches of ResNet-20 at 4 peers (docs/performance.md); not measured by
+/// itself.
 template <class Shape>
 __global__ void __launch_bounds__(kAddThreads) add_weight_parts(WeightLaunch p) {
   backend::cuda::begin_launch();
@@ -66,8 +75,12 @@ __global__ void __launch_bounds__(kAddThreads) add_weight_parts(WeightLaunch p) 
   }
 }
 
-/// The same where there are many splits and few weights: block (fragment of a group, group, peer),
-/// whose warps take the splits in turn; what they find is added in their order.
+/// The same where there are many splits and few weights. Grid (fragments of a group: kFloats / 128,
+/// groups, peers), 256 threads. Warp w adds up splits w, w + 8, ..., ascending, a lane the 4
+/// accumulators of its place as one float4, four loads unrolled; the 8 warps' sums meet in shared
+/// memory (8 x 32 x 16 = 4,096 bytes) and are added in the order of warps by 128 threads, one
+/// weight each. The order depends on the number of splits only. Bound by latency; not measured by
+/// itself.
 template <class Shape>
 __global__ void __launch_bounds__(kAddThreads) add_many_parts(WeightLaunch p) {
   backend::cuda::begin_launch();

@@ -7,9 +7,10 @@
 
 namespace hearsay::engine::cuda {
 
-/// How a block of `correlate` divides its part of the weights, kOut x kIn x kTaps, among its warps:
-/// each has kRows fragments of 16 output channels, kColumns of 8 input channels, all taps, and one
-/// in kWarpsK of the pixels.
+/// How a block of `correlate` divides its part of the weights, kOut x kIn x kTaps, among its
+/// kWarpsOut x kWarpsIn x kWarpsK warps: each has kRows fragments of 16 output channels, kColumns
+/// of 8 input channels, all kTaps, and one in kWarpsK of a tile's kPixels pixels: 4 kRows kColumns
+/// kTaps accumulators per thread.
 template <class Math, int kWarpsOut_, int kWarpsIn_, int kWarpsK_, int kRows_, int kColumns_,
           int kTaps_, int kPixels_>
 struct WeightShape {

@@ -3,8 +3,9 @@
 #include "hearsay/engine/cuda/conv/bulk.cuh"
 #include "hearsay/engine/cuda/conv/conv_weight_shape.cuh"
 
-/// How the tiles of slopes and patches that `correlate` multiplies come to shared memory, some at a
-/// time, and where their entries stand there.
+/// How the tiles of grad_output ("slopes" in the code) and patches of x that `correlate` multiplies
+/// come to shared memory, kStages at a time, and where their entries stand there. `ask(k, tile)`
+/// issues the copies of the block's k-th tile, `wait(k)` waits for them.
 namespace hearsay::engine::cuda {
 
 /// Where tap (0, 0) of a pixel reads, where positions lie `row` bytes apart.
@@ -12,8 +13,9 @@ __device__ inline int place_of_rows(const ConvGeometry& g, PixelPlace at, int ro
   return ((at.image * g.patch_h + at.y * g.stride) * g.patch_w + at.x * g.stride) * row;
 }
 
-/// Tiles in shared memory that threads bring there: a row of kOutPitch bytes a pixel of the slopes,
-/// one of kInPitch a position of the patch.
+/// Tiles that threads copy with cp.async (copy_window), double-buffered. A stage is kPixels rows of
+/// kOutPitch bytes, grad_output, and a row of kInPitch bytes per position of the patch; pitches are
+/// such that the reads of the products meet different banks.
 template <class Math, class Shape, bool kWhole>
 struct WindowTiles {
   using Entry = typename Math::Entry;
@@ -43,6 +45,7 @@ struct WindowTiles {
   }
   __device__ int patch_piece(int place, int channel) const { return place + channel * 2; }
 
+  /// All threads issue their cp.async of the block's k-th tile, as one group.
   __device__ void ask(int k, int tile) const {
     const TileOrigin origin = tile_origin(p.geometry, tile);
     copy_window<Math, Shape::kThreads, Shape::kOut* static_cast<int>(sizeof(Entry)), kWhole>(
@@ -54,8 +57,9 @@ struct WindowTiles {
   __device__ void wait(int) const { wait_for_copies(); }
 };
 
-/// Tiles that the hardware brings, kStages at a time, as far as the slopes go: for every 16
-/// channels the pixels one after another.
+/// Tiles that TMA brings, kStages at a time, as far as grad_output goes: a box per 16 channels, in
+/// which the pixels follow one another, 16 entries each (64 bytes, or 32 swizzled of bfloat16),
+/// rounded up to 1024 bytes. One mbarrier per stage; thread 0 issues all copies.
 template <class Math, class Shape, int kStages_>
 struct BulkSlopes {
   using Entry = typename Math::Entry;
@@ -78,7 +82,7 @@ struct BulkSlopes {
 
   __device__ std::uint32_t barrier(int k) const { return shared_address(barriers + k % kStages); }
   __device__ void wait(int k) const { wait_at(barrier(k), k / kStages % 2); }
-  /// Of tile k, beside which `patch_bytes` come.
+  /// Of tile k; its barrier also counts the `patch_bytes` that the caller copies.
   __device__ void ask_slopes(int k, TileOrigin origin, const char* to, int patch_bytes) const {
     expect_bytes(barrier(k), kOutGroups * Shape::kPixels * kOutRow + patch_bytes);
 #pragma unroll
@@ -92,7 +96,9 @@ struct BulkSlopes {
   }
 };
 
-/// Patches alike: for every 16 channels the positions one after another.
+/// With patches laid out alike: a box per 16 input channels, in which the positions follow one
+/// another. Two stages: a tile is copied while the one before is multiplied. Shared memory per
+/// stage: kOut / 16 x kRoom + kIn / 16 x patch_room() bytes.
 template <class Math, class Shape>
 struct BulkTiles : BulkSlopes<Math, Shape, 2> {
   using Base = BulkSlopes<Math, Shape, 2>;
@@ -112,6 +118,8 @@ struct BulkTiles : BulkSlopes<Math, Shape, 2> {
     return channel / 16 * patch_room() + swizzled<32>(place / kInRow, channel % 16 / 8);
   }
 
+  /// Thread 0 issues the TMA copies of the block's k-th tile: kOut / 16 + kIn / 16 boxes. Padding
+  /// comes as zeros from outside the images.
   __device__ void ask(int k, int tile) const {
     if (threadIdx.x != 0) return;
     const ConvGeometry& g = p.geometry;

@@ -16,7 +16,7 @@ __device__ inline WeightGroup weight_group(const WeightLaunch& p) {
           static_cast<int>(blockIdx.x) % p.tap_groups};
 }
 
-/// Fragment f of a warp's sums, as it stands among the parts.
+/// Fragment f of a warp's accumulators: the 4 floats of this lane.
 template <class Shape>
 __device__ inline float4 fragment_of(const WarpSums<Shape>& sum, int f) {
   const float(&c)[4] = sum.of[f / (Shape::kRows * Shape::kColumns)]
@@ -24,8 +24,9 @@ __device__ inline float4 fragment_of(const WarpSums<Shape>& sum, int f) {
   return {c[0], c[1], c[2], c[3]};
 }
 
-/// Where there is nothing to add to: the sums, put in order, to where they belong in `own`, the
-/// peer's gradient.
+/// With one split and kWarpsK == 1 the accumulators are the gradient: they are put in the order
+/// [out][in][tap] in shared memory (4 kFloats bytes, over the tiles) and stored from there to
+/// `own`, the peer's gradient, contiguously. No second launch is needed.
 template <class Shape>
 __device__ inline void store_in_order(const WeightLaunch& p, const WeightGroup& group,
                                       const WarpSums<Shape>& sum, char* scratch, float* own) {
@@ -56,8 +57,9 @@ __device__ inline void store_in_order(const WeightLaunch& p, const WeightGroup& 
   }
 }
 
-/// The sums as a part of the gradient, at `partial`: those of warps that share weights are added in
-/// their order, and fragments stay as they are.
+/// Stores the block's partial sums at `partial`, fragment by fragment as they are in registers, 16
+/// bytes per lane. Those of the kWarpsK warps that share weights are first added in shared memory
+/// (4 kWarpsK kFloats bytes, over the tiles), warps ascending.
 template <class Shape>
 __device__ inline void store_part(const WarpSums<Shape>& sum, char* scratch, float4* partial) {
   constexpr int kFragments = WarpSums<Shape>::kFragments, kFours = Shape::kFloats / 4;
@@ -97,9 +99,13 @@ constexpr int strip_pieces(Products products) {
                                              : 0;
 }
 
-/// Sums over the tiles of a split, which `tiles` brings some at a time: those that are multiplied,
-/// and those on their way. `place_of` has room for the places of the pixels in a patch, `scratch`
-/// for the sums of all warps; it may be where the tiles were.
+/// The body of both weight gradient kernels: sums over the tiles of a split, ceil(tiles / splits)
+/// consecutive ones, ascending. `tiles` (WindowTiles, BulkTiles, ColumnTiles) keeps kStages - 1
+/// tiles on their way while one is multiplied: per tile one wait, one __syncthreads (no warp reads
+/// the stage that is refilled), the next copies, the products. `place_of`: kPixels ints in shared
+/// memory. `scratch`: 4 kWarpsK kFloats bytes for the sums of all warps at the end, and one float
+/// per thread for the bias; it may be where the tiles were. Blocks with input group 0 and tap group
+/// 0 also sum grad_output for the bias (with columns, a column of ones does).
 template <class Math, class Shape, Products kProducts, class Tiles>
 __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* place_of,
                                 char* scratch) {
@@ -110,9 +116,11 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   const int first_tap = group.tap * Shape::kTaps;
   const int per_split = (g.tiles + p.splits - 1) / p.splits;
   const int begin = split * per_split, count = min(per_split, g.tiles - begin);
+  // Prologue: the copies of all stages but one are issued.
   constexpr int kAhead = Tiles::kStages - 1;
   for (int k = 0; k < min(kAhead, count); ++k) tiles.ask(k, begin + k);
 
+  // Where tap (0, 0) of each pixel reads is the same for all tiles; strips compute it from rows.
   constexpr int kStripPieces = strip_pieces<Shape>(kProducts);
   if constexpr (kStripPieces == 0) {
     for (int pixel = threadIdx.x; pixel < Shape::kPixels; pixel += Shape::kThreads) {
@@ -128,7 +136,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
                       .in = warp / Shape::kWarpsK / Shape::kWarpsOut * Shape::kColumns * 8};
   float bias_sum = 0;
   const bool sums_bias = kProducts != Products::kColumns && p.bias != nullptr && group.in == 0 &&
-                         group.tap == 0;  // among columns, one of ones does
+                         group.tap == 0;  // with columns, one of ones does
   for (int k = 0; k < count; ++k) {
     tiles.wait(k);
     __syncthreads();
@@ -144,7 +152,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
       multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, offsets.tap, sum);
     }
   }
-  if (sums_bias) {  // one total a channel, from here on
+  if (sums_bias) {  // one total per channel, in threads below kOut, from here on
     float* parts = reinterpret_cast<float*>(scratch);
     __syncthreads();
     parts[threadIdx.x] = bias_sum;
@@ -154,6 +162,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
     }
   }
 
+  // The sums leave the registers: directly to the gradient, or as this split's part.
   float4* partial = reinterpret_cast<float4*>(p.partial) +
                     ((static_cast<long>(peer) * p.splits + split) * gridDim.x + blockIdx.x) *
                         (Shape::kFloats / 4);
@@ -174,14 +183,25 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
   }
 }
 
-/// The gradient with respect to the weights, in parts: block ((output group, input group, tap
-/// group), split, peer) sums over the tiles of its split.
+/// dw(o, i, tap) = sum over pixels of g(pixel, o) x(pixel stride + tap - pad, i), in partial sums
+/// per split: for any kernel and stride, on cards before sm_90 or where TMA cannot copy the
+/// channels. Grid ((output group, input group, tap group), splits, peers), tap group fastest;
+/// Shape::kThreads. A block has kOut x kIn channels and kTaps taps, and goes over the tiles of its
+/// split, kPixels each.
+///
+/// Shared memory: 4 kPixels bytes of places, then two stages of kPixels kOutPitch + positions
+/// kInPitch bytes; at the end the sums of all warps, 4 kWarpsK kFloats bytes, over both. Registers:
+/// 4 kTaps kRows kColumns accumulators per thread. Copies are cp.async, one tile ahead.
+///
+/// Sums: tiles of a split ascending, warps ascending, then splits ascending (add_weight_parts). The
+/// number of splits is chosen for kUsualPeers, so the order does not depend on the number of peers.
+/// Not measured by itself; correlate_bulk runs on sm_90 where channels allow.
 template <class Math, class Shape, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads)
     correlate(const __grid_constant__ WeightLaunch p) {
   backend::cuda::begin_launch();
   using Entry = typename Math::Entry;
-  extern __shared__ __align__(1024) char shared[];  // as kernels of one file must agree
+  extern __shared__ __align__(1024) char shared[];  // kernels of one file must agree
   const ConvGeometry& g = p.geometry;
   const int peer = blockIdx.z;
   const WeightGroup group = weight_group(p);
@@ -195,8 +215,20 @@ __global__ void __launch_bounds__(Shape::kThreads)
   correlate_tiles<Math, Shape, Products::kPieces>(p, tiles, reinterpret_cast<int*>(shared), shared);
 }
 
-/// The same with tiles that the hardware brings, for channels in whole sixteens (those of the input
-/// only if they are no columns) and tiles that do not reach from one peer to the next.
+/// The same with tiles that TMA brings, for channels in whole sixteens (of the input only if they
+/// are no columns) and tiles that do not reach from one peer's images to the next.
+///
+/// Grid, sums and accumulators as `correlate`. kProducts says how a tile is multiplied: kPieces
+/// (any geometry), kStrips and kHalfStrips (3 x 3, stride 1; pairs of rows in registers), kColumns
+/// (few input channels). Shared memory: kStages stages (2; columns 3 or 4), at least 4 kWarpsK
+/// kFloats bytes, since the warps' sums go over them in the end; then 4 kPixels of places and 8
+/// kStages of mbarriers. Example, 16 x 16 channels of tf32 with tiles of 8 x 16: stages of
+/// 2 (8,192 + 12,288) = 40,960, more than the sums' 36,864; with places and barriers 41,488 bytes.
+/// Launch bounds: 2 blocks per multiprocessor, 4 for columns of 16 output channels.
+///
+/// Pipeline: thread 0 issues the TMA copies kStages - 1 tiles ahead. Runs on a side stream beside
+/// the rest of backward. Bound by shared memory reads and registers, not by products: with 162
+/// registers per thread the kernels took 1.3 to 1.6 times as long (docs/performance.md).
 template <class Math, class Shape, Products kProducts>
 __global__ void __launch_bounds__(Shape::kThreads,
                                   kProducts == Products::kColumns && Shape::kOut == 16 ? 4 : 2)
@@ -214,7 +246,7 @@ __global__ void __launch_bounds__(Shape::kThreads,
                .first_in = group.in * Shape::kIn,
                .stages = shared,
                .barriers = nullptr}};
-  // Behind what the sums of all warps overwrite in the end.
+  // Behind what the sums of all warps overwrite at the end.
   char* const others =
       shared + max(Tiles::kStages * tiles.stage_bytes(), Shape::kWarpsK * Shape::kFloats * 4);
   tiles.barriers = reinterpret_cast<Barrier*>(others + Shape::kPixels * 4);

@@ -9,8 +9,8 @@
 
 namespace hearsay::engine::cuda {
 
-/// How the copying hardware (bulk.cuh) finds boxes of a tensor of images in device memory, its
-/// channels being the fastest index.
+/// What a tensor map needs: how TMA (bulk.cuh) finds boxes of a tensor of images in device memory,
+/// its channels being the fastest index.
 struct ImageBox {
   ElementType type;
   int images, height, width, channels;

@@ -11,15 +11,15 @@ namespace hearsay::engine::cuda {
 
 /// Weights of one convolution in the order in which blocks read them:
 ///   [peer][group of outputs][chunk of inputs][tap][output][input], each output `pitch` bytes,
-/// zeros where there is no weight. For the gradient with respect to the input, outputs and inputs
-/// are exchanged and the taps reversed.
+/// zeros where there is no weight. For backward to the input, outputs and inputs are exchanged and
+/// the taps reversed.
 struct PackedWeights {
   long weight_at = 0;  ///< offset in a peer's parameters of [out][in][taps]
   int out = 0, in = 0, taps = 0;
   int exchanged = 0;
   int outputs_a_group = 0, inputs_a_chunk = 0, pitch_entries = 0;
   int groups = 0, chunks = 0;
-  int first_block = 0;  ///< of the launch that packs all; each packs a chunk of some outputs
+  int first_block = 0;  ///< its first in the launch that packs all
   int outputs_a_block = 0;
   Divisor row_pieces{}, tap_pieces{};  ///< of 16 bytes: in an output, in a block's outputs
   void* packed = nullptr;
@@ -32,7 +32,7 @@ class WeightPacker {
   explicit WeightPacker(backend::Precision precision) : precision_(precision) {}
 
   void add(const PackedWeights& weights) { jobs_.push_back(weights); }
-  /// In the tape's lane.
+  /// On the launch recorder's current stream.
   void pack(backend::cuda::Tape& tape, const Call& call, std::size_t peers);
 
  private:

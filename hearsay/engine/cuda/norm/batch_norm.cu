@@ -64,7 +64,7 @@ class BatchNormStep final : public Step {
         [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
           const auto* x = static_cast<const T*>(site_.x->data);
           const TileSums sums = site_.y->gradient_sums;
-          // Whoever made the sums took what relu stops from dy already.
+          // The step that made the sums has already zeroed dy where relu does.
           const bool stopped = !site_.relu || sums.parts != nullptr;
           const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
                                       .y = static_cast<const T*>(site_.y->data),
@@ -102,7 +102,7 @@ class BatchNormStep final : public Step {
                                 sums.count);
   }
   /// Where gradients go. That of a residual which shares the array of dy (gradient_owners.h) is
-  /// there already, unless relu stops some of it; then it is put in the place of dy.
+  /// there already, unless relu masks some of it; then it overwrites dy.
   template <class T>
   Targets<T> targets(bool stopped) const {
     Targets<T> to{.dx = static_cast<T*>(site_.x->gradient)};

@@ -6,11 +6,12 @@
 #include "hearsay/engine/cuda/norm/normals.cuh"
 #include "hearsay/engine/cuda/step.h"
 
-/// What batch norm finds out of its input and its output's gradient: statistics, and the sums of
-/// the gradient. The passes that follow from them are in batch_norm_passes.cuh.
+/// Batch norm's reductions: statistics of its input, and the sums of grad_output, where no
+/// convolution has computed them in its epilogue (TileSums). They are the terms of channel_sums;
+/// the elementwise passes that follow are in batch_norm_passes.cuh.
 namespace hearsay::engine::cuda::batch_norm {
 
-/// Those of W neighbouring channels.
+/// The Normals of W neighbouring channels, in 4 W registers.
 template <int W>
 struct Normals {
   __device__ Normals(const Normal* normals, unsigned peer, unsigned first, const ChannelGrid& grid)
@@ -55,8 +56,8 @@ struct MomentTerms {
   }
 };
 
-/// From the sums of x - shift and of its square over `count` values: what normalises the channel;
-/// the running statistics follow.
+/// From the sums of x - shift and of its square over `count` values, in double: the channel's
+/// Normal, with mean = shift + sum / count; the running statistics are updated.
 __device__ inline void finish_moments(const NormModel& model, unsigned peer, unsigned channel,
                                       double count, double shift, double sum, double square,
                                       Normal* normals) {
@@ -81,7 +82,9 @@ struct MomentFinish {
   }
 };
 
-/// In evaluation: from the running statistics.
+/// Evaluation: normals[peer][channel] from the running statistics and the affine parameters, so
+/// that `normalize` need not know the difference. Grid (ceil(channels / 128), peers), 128 threads,
+/// one channel per thread; no shared memory, no sums. Bound by launch latency; not measured.
 static __global__ void read_statistics(NormModel model, unsigned channels, Normal* normals) {
   backend::cuda::begin_launch();
   const unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, peer = blockIdx.y;
@@ -94,17 +97,18 @@ static __global__ void read_statistics(NormModel model, unsigned channels, Norma
 
 // ---- Backward ----
 
-/// What relu let through: all (there is none), or where the output is positive. Where nothing was
-/// added to it, the output is found from the input again, which is read anyway.
+/// Relu's mask: none (no relu, or dy is masked already), or where the output is positive. Without a
+/// residual the output is recomputed from the input, which is read anyway.
 enum class Passes : std::uint64_t { kAll, kPositive, kPositiveFromInput };
 
-/// g, the gradient of what went into relu.
+/// g, the gradient of relu's input: dy where the mask is set, else 0.
 template <class T, int W>
 struct Through {
   const T* dy;
   const T* y;
   Passes passes;
 
+  /// g of W channels at `at`; reads dy, and y only where a residual was added.
   __device__ void load_gradient(std::size_t at, const float (&x)[W], const Normals<W>& normal,
                                 float (&g)[W]) const {
     load(dy + at, g);
@@ -144,7 +148,7 @@ struct GradientTerms {
   }
 };
 
-/// With S1 = sum of g and S2 = sum of g (x - mean), over M values:
+/// What the sums of a channel give. With S1 = sum of g and S2 = sum of g (x - mean), over M values:
 ///   d weight = r S2,   d bias = S1,   dx = scale (g - S1 / M - (x - mean) r^2 S2 / M)
 struct GradientFinish {
   NormModel model;

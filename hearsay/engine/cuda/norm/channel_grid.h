@@ -8,7 +8,8 @@
 namespace hearsay::engine::cuda {
 
 /// How the pixels and channels of a tensor are divided: block (chunk, slab, peer) has `chunk`
-/// pixels of as many accesses of `width` channels as it has threads.
+/// pixels and up to `threads` accesses of `width` channels (a slab). Where channels need fewer
+/// accesses than there are threads, the block takes several pixels (rows) at once.
 struct ChannelGrid {
   /// For a pass that sums over pixels. The chunks of a peer do not depend on how many others there
   /// are, so that its sums do not.
@@ -22,9 +23,9 @@ struct ChannelGrid {
     return grid;
   }
 
-  /// For a pass that sums nothing, but whose blocks each begin with adding up `parts` pairs of
-  /// floats a channel: `at_once` blocks, or more where they still read four times as much of the
-  /// tensor as of those. Only the speed depends on the choice.
+  /// For a pass without sums over pixels, but whose blocks each begin with adding up `parts` pairs
+  /// of floats per channel: `at_once` blocks, or more where they still read four times as much of
+  /// the tensor as of those. Only the speed depends on the choice.
   static ChannelGrid of_pass(const Tensor& tensor, int width, unsigned threads, unsigned at_once,
                              unsigned long parts) {
     ChannelGrid grid(tensor, width, threads);
@@ -40,7 +41,7 @@ struct ChannelGrid {
   }
 
   dim3 blocks() const { return {chunks, slabs, peers}; }
-  /// With one block more for each slab and peer, which has no pixels.
+  /// With one more block per slab and peer, which has no pixels and stores what all blocks compute.
   dim3 blocks_and_keeper() const { return {chunks + 1, slabs, peers}; }
   std::size_t partials() const { return std::size_t{peers} * chunks * channels; }
   std::size_t tickets() const { return std::size_t{peers} * slabs; }
@@ -78,7 +79,7 @@ struct ChannelPart {
 
   /// Channels of the slab.
   __device__ unsigned width() const { return lanes * W; }
-  /// Whether the block has no pixels, but keeps what all blocks find alike.
+  /// Whether the block has no pixels, but stores what all blocks compute alike.
   __device__ bool keeps(const ChannelGrid& grid) const { return blockIdx.x == grid.chunks; }
   /// Where the first channel of pixel p lies; tensors have less than 2^31 entries.
   __device__ unsigned at(const ChannelGrid& grid, unsigned p) const {

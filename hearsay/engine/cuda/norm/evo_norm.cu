@@ -33,7 +33,7 @@ struct Sizes {
   double kappa;                 ///< of the range; 0: the variance measures the spread
 };
 
-/// h, dh/dx and dh/dv.
+/// h = x sigma(v x), dh/dx and dh/dv.
 struct Bend {
   __device__ Bend(float x, float v) {
     const float sigma = 1 / (1 + expf(-v * x));
@@ -45,8 +45,9 @@ struct Bend {
   float value, to_x, to_v;
 };
 
-/// The extremes of run r of a group, by one warp; of equal values the first in the order channel,
-/// row, column. Lane 0 has the answer; `range` gets the difference.
+/// Largest and smallest value of run r of a group, by one warp: lanes stride over the run's values,
+/// then a shuffle tree; of equal values the first in the order channel, row, column, so the result
+/// does not depend on the tree. Lane 0 has the result; `range` gets the difference.
 template <class T>
 __device__ Extremes find_extremes(const T* x, const Sample& sample, unsigned first_channel,
                                   unsigned run, unsigned r, float& range) {
@@ -73,8 +74,8 @@ __device__ Extremes find_extremes(const T* x, const Sample& sample, unsigned fir
   return {place(high), place(low)};
 }
 
-/// s = 1 / (kappa R + epsilon) of every group, R the mean range of its runs. `ranges` is shared
-/// memory for a float a run.
+/// s = 1 / (kappa R + epsilon) of every group, R the mean range of its 16 runs (a warp per run,
+/// then a thread per group, in double, ascending). `ranges` is shared memory for a float per run.
 template <class T>
 __device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extremes* extremes,
                                Spread* spreads) {
@@ -99,6 +100,12 @@ __device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extrem
   __syncthreads();
 }
 
+/// y(p, c) = x sigma(v_c x) s weight_c + bias_c (+ residual), s of the sample's group: by its
+/// variance (EvoNorm) or by the ranges of its runs (kappa > 0, RangeEvoNorm). Grid: one block per
+/// sample of all peers, 512 threads. Shared memory, dynamic: a float per channel and per group, or
+/// a float per run; each of the two instantiations of sum_channels has 2,048 bytes more. x is read
+/// three times for the variance (mean, squares, result) or twice for the ranges, after the first
+/// time from caches. Order of sums as in sample_sums.h. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     evo_norm(const T* x, const float* const* parameters, Sizes s, Spread* spreads,
@@ -133,13 +140,20 @@ __global__ void __launch_bounds__(kSampleThreads)
 ///
 /// Through s: of the variance of M values -s^3 ds (x - m) / M; of the range -kappa s^2 ds / 16 at
 /// every maximum, plus that at every minimum.
+///
+/// Grid: one block per sample of all peers, 512 threads. Shared memory: 3 floats per channel and
+/// one per group, dynamic, and 3 x 512 floats (6,144 bytes) of sum_channels. Two passes over x and
+/// dy; the parts of the parameters' gradients go to parts[sample][weight, bias, v][channel], which
+/// sum_samples adds up. The extremes are added afterwards, behind a barrier, one thread per run:
+/// runs of a sample do not overlap, so no two threads write one entry. h is recomputed. Not
+/// measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     evo_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
                       const Spread* spreads, const Extremes* extremes, float* parts, T* dx,
                       bool add, T* residual, bool add_residual) {
   backend::cuda::begin_launch();
-  extern __shared__ float totals[];  // S1, S2, S3 a channel, then a slope a group
+  extern __shared__ float totals[];  // S1, S2, S3 per channel, then a slope per group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
   float* slopes = totals + 3 * channels;
   const std::size_t first = std::size_t{blockIdx.x} * channels * s.sample.pixels;
@@ -155,6 +169,7 @@ __global__ void __launch_bounds__(kSampleThreads)
         sums[2] = fmaf(g, h.to_v, sums[2]);
       },
       totals);
+  // This sample's parts of the parameters' gradients, and per group what s contributes to dx.
   float* part = parts + std::size_t{blockIdx.x} * 3 * channels;
   for (unsigned c = threadIdx.x; c < channels; c += kSampleThreads) {
     const float factor = own[c / members].s;

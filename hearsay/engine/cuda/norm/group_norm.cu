@@ -20,12 +20,18 @@ struct Sizes {
   std::size_t weight, bias;  ///< where they lie in a model
 };
 
+/// y(p, c) = relu(weight_c (x - mean) r + bias_c + residual), mean and r = 1 / sqrt(variance +
+/// epsilon) of the sample's group of channels. Grid: one block per sample of all peers, 512
+/// threads, which stride over its entries, channels fastest. Shared memory: a float per channel and
+/// per group, dynamic, and 2,048 bytes for each of the two instantiations of sum_channels. Three
+/// passes over x (mean, squares, result), after the first from caches; normals[sample][group] is
+/// kept for backward. Sums: sample_sums.h. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     group_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals,
                const T* residual, bool relu, T* y) {
   backend::cuda::begin_launch();
-  extern __shared__ float totals[];  // a channel, then a group
+  extern __shared__ float totals[];  // one per channel, then one per group
   const std::size_t first = std::size_t{blockIdx.x} * s.sample.channels * s.sample.pixels;
   const float* model = parameters[blockIdx.x / s.batch];
   Normal* own = normals + std::size_t{blockIdx.x} * s.groups;
@@ -49,13 +55,18 @@ __global__ void __launch_bounds__(kSampleThreads)
 ///
 ///   d weight_c = sum over samples of r S2,   d bias_c = of S1,
 ///   dx = weight_c r g - r A / M - (x - m) r^3 B / M
+///
+/// Grid: one block per sample of all peers, 512 threads. Shared memory: 2 floats per channel and 2
+/// per group, dynamic, and 2 x 512 floats (4,096 bytes) of sum_channels. Two passes over x, dy (and
+/// y); parts of the parameters' gradients go to parts[sample][weight, bias][channel], which
+/// sum_samples adds up. A and B are summed in double over channels ascending. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     group_norm_backward(const T* x, const T* y, const T* dy, const float* const* parameters,
                         Sizes s, bool relu, const Normal* normals, float* parts, T* dx, bool add,
                         T* residual, bool add_residual) {
   backend::cuda::begin_launch();
-  extern __shared__ float totals[];  // S1 and S2 a channel, then slope and rest a group
+  extern __shared__ float totals[];  // S1 and S2 per channel, then slope and rest per group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
   float* lines = totals + 2 * channels;
   const std::size_t first = std::size_t{blockIdx.x} * channels * s.sample.pixels;
@@ -72,6 +83,8 @@ __global__ void __launch_bounds__(kSampleThreads)
         sums[1] = fmaf(g, to_float(x[first + at]) - own[c / members].mean, sums[1]);
       },
       totals);
+  // This sample's parts of the parameters' gradients, and per group the factors of x - m and 1 in
+  // dx.
   float* part = parts + std::size_t{blockIdx.x} * 2 * channels;
   for (unsigned c = threadIdx.x; c < channels; c += kSampleThreads) {
     part[c] = own[c / members].r * totals[channels + c];

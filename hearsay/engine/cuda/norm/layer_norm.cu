@@ -22,7 +22,9 @@ struct Sizes {
   __device__ unsigned feature(unsigned at) const { return at % channels * pixels + at / channels; }
 };
 
-/// The sum over the sample's places of terms(place), the same for all threads of the block.
+/// The sum over the sample's places of terms(place), in double, the same for all threads of the
+/// block. Each thread sums every 512th place ascending, then a tree in shared memory (512 doubles,
+/// 4,096 bytes) halves the threads: an order of the number of features only.
 template <class Terms>
 __device__ double sum_sample(unsigned features, const Terms& terms) {
   __shared__ double shared[kSampleThreads];
@@ -30,7 +32,7 @@ __device__ double sum_sample(unsigned features, const Terms& terms) {
   for (unsigned at = threadIdx.x; at < features; at += kSampleThreads) {
     sum += static_cast<double>(terms(at));
   }
-  __syncthreads();  // whoever still reads the last sum
+  __syncthreads();  // other threads may still read the last sum
   shared[threadIdx.x] = sum;
   __syncthreads();
   for (unsigned half = kSampleThreads / 2; half > 0; half /= 2) {
@@ -40,6 +42,11 @@ __device__ double sum_sample(unsigned features, const Terms& terms) {
   return shared[0];
 }
 
+/// y_j = weight_j (x_j - mean) r + bias_j over all features j of a sample; parameters are in the
+/// order (channel, row, column), tensors in (row, column, channel). Grid: one block per sample of
+/// all peers, 512 threads striding over its places. Shared memory: the 4,096 bytes of each
+/// sum_sample. Three passes over x (mean, squares, result), after the first from caches. Parameters
+/// are read `pixels` apart by neighbouring threads. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm(const T* x, const float* const* parameters, Sizes s, Normal* normals, T* y) {
@@ -65,7 +72,8 @@ __global__ void __launch_bounds__(kSampleThreads)
 }
 
 /// With g the gradient of y, h = weight g, k = (x - mean) r, and means over the features:
-/// dx = r (h - mean(h) - k mean(h k)).
+/// dx = r (h - mean(h) - k mean(h k)). Grid: one block per sample of all peers, 512 threads. Shared
+/// memory: sum_sample's. Three passes over dy, two over x; h and k are recomputed. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     layer_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
@@ -84,8 +92,9 @@ __global__ void __launch_bounds__(kSampleThreads)
   }
 }
 
-/// d weight_j = the sum over the peer's samples of g_j k_j, d bias_j = of g_j: one thread a
-/// feature.
+/// d weight_j = the sum over the peer's samples of g_j k_j, d bias_j = of g_j, samples ascending,
+/// in double. Grid (ceil(features / 128), peers), 128 threads, one feature per thread; neighbouring
+/// threads read neighbouring places. No shared memory. Not measured.
 template <class T>
 __global__ void layer_norm_weights(const T* x, const T* dy, Sizes s, const Normal* normals,
                                    float* const* gradient) {

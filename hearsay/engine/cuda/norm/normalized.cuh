@@ -4,8 +4,8 @@
 
 namespace hearsay::engine::cuda {
 
-/// What a batch norm makes of x; one expression, so that what relu lets through is the same
-/// wherever it is found again.
+/// Batch norm's output for x, before residual and relu; one expression, so that relu's mask has the
+/// same bits wherever it is recomputed.
 __device__ inline float normalized(float x, const Normal& normal) {
   return fmaf(x - normal.mean, normal.scale, normal.bias);
 }

@@ -4,7 +4,7 @@
 #include "hearsay/engine/cuda/norm/tile_sums.h"
 #include "hearsay/model/operation.h"
 
-/// From the moments of a channel to what normalises it.
+/// From the moments of a channel to its Normal.
 namespace hearsay::engine::cuda {
 
 /// Where a call keeps the peers' arrays, and a batch norm's places in them.
@@ -18,7 +18,7 @@ struct NormModel {
   unsigned long mean = 0, variance = 0;  ///< offsets in `buffers`
 };
 
-/// What a forward pass goes by.
+/// The arguments of a forward pass.
 struct NormPass {
   Normal* normals = nullptr;  ///< [peer][channel]
   unsigned long relu = 0;
@@ -42,7 +42,7 @@ __device__ inline Normal normal_of(const Affine& affine, double mean, double var
       .mean = static_cast<float>(mean), .scale = affine.weight * r, .bias = affine.bias, .r = r};
 }
 
-/// The running statistics go on with those of `count` values.
+/// Updates the running statistics with those of `count` values (the variance unbiased).
 __device__ inline void follow_moments(const NormModel& model, unsigned peer, unsigned channel,
                                       double count, double mean, double variance) {
   const double momentum = static_cast<double>(*model.momentum);
@@ -54,11 +54,12 @@ __device__ inline void follow_moments(const NormModel& model, unsigned peer, uns
   follow(model.variance, variance * count / fmax(count - 1, 1.0));
 }
 
-/// found[channel] for all channels of a peer: from the moments, or, where there are none, those
-/// that stand there. The moments of a part with n pixels are its sum s and its squares m about its
-/// own mean, so that of all N are sum s and sum (m + s^2 / n) - (sum s)^2 / N. If `keeps`, the
-/// normals go to where they are kept, and the running statistics follow. For all threads of a
-/// block; `scratch` has one entry a thread.
+/// found[channel] (shared memory) for all channels of a peer: from the moments, or, where there are
+/// none, from pass.normals. The moments of a part with n pixels are its sum s and its squares m
+/// about its own mean, so those of all N are sum s and sum (m + s^2 / n) - (sum s)^2 / N. If
+/// `keeps`, the normals are stored to pass.normals and the running statistics updated. For all
+/// threads of a block; `scratch` has one entry per thread (16 bytes). Every block of a launch does
+/// this for itself: it reads count x channels pairs, 8 bytes each, from L2.
 template <unsigned kThreads>
 __device__ void find_normals(const NormPass& pass, unsigned peer, unsigned channels, bool keeps,
                              double2* scratch, Normal* found) {
@@ -72,7 +73,7 @@ __device__ void find_normals(const NormPass& pass, unsigned peer, unsigned chann
   }
   const auto parts = static_cast<unsigned>(pass.moments.count);
   const double all = static_cast<double>(pass.pixels), part_of = 1 / all, share = parts / all;
-  // Asked for early: it comes by way of two addresses.
+  // Loaded early: it takes two dependent reads.
   const Affine own = affine_of(pass.model, peer, min(threadIdx.x, channels - 1));
   sum_parts<kThreads>(
       pass.moments.parts + static_cast<std::size_t>(peer) * parts * channels, parts, channels, 0,

@@ -8,7 +8,8 @@
 #include "hearsay/engine/cuda/numbers.h"
 #include "hearsay/engine/cuda/step.h"
 
-/// What norms over one sample share: a block has a sample, and sums within it in a fixed order.
+/// What norms over one sample share: a block of 512 threads has a sample, and sums within it in a
+/// fixed order.
 namespace hearsay::engine::cuda {
 
 constexpr unsigned kSampleThreads = 512;
@@ -27,7 +28,9 @@ struct Sample {
 
 /// totals[n * channels + c] = the sum over the pixels of channel c of the n-th of N terms;
 /// terms(place, channel, sums) adds them to sums. For all threads of a block; `totals` is shared
-/// memory and stands after the call.
+/// memory and valid after the call. Threads are min(channels, 512) lanes x rows of pixels: a thread
+/// sums every rows-th pixel of its channel ascending, in float, then a tree over rows in shared
+/// memory (N x 512 floats, 2,048 N bytes). More than 512 channels: 512 at a time.
 template <int N, class Terms>
 __device__ void sum_channels(const Sample& sample, const Terms& terms, float* totals) {
   __shared__ float shared[N][kSampleThreads];
@@ -63,9 +66,10 @@ __device__ void sum_channels(const Sample& sample, const Terms& terms, float* to
   }
 }
 
-/// Mean and biased variance of each of `groups` groups of channels, by two passes over the sample:
-/// finish(group, mean, variance) is called by one thread a group, and has happened for all on
-/// return. `totals` is shared memory for a float a channel, `means` for a float a group.
+/// Mean and biased variance of each of `groups` groups of channels, by two passes over the sample
+/// (squares are about the mean); channels of a group are added in double, ascending. finish(group,
+/// mean, variance) is called by one thread per group, and has happened for all on return. `totals`
+/// is shared memory for a float per channel, `means` for a float per group.
 template <class T, class Finish>
 __device__ void group_moments(const Sample& sample, unsigned groups, const T* x, float* totals,
                               float* means, const Finish& finish) {
@@ -95,11 +99,15 @@ __device__ void group_moments(const Sample& sample, unsigned groups, const T* x,
   __syncthreads();
 }
 
-/// gradient[peer][offsets[n] + c] = the sum over the peer's samples of part[sample][n][c].
+/// Offsets of N parameters in a peer's gradient.
 template <int N>
 struct Offsets {
   std::size_t at[N];
 };
+/// gradient[peer][offsets[n] + c] = the sum over the peer's samples, ascending, in double, of
+/// part[sample][n][c]. Grid (ceil(N channels / 128), peers), 128 threads, one (n, c) per thread,
+/// neighbours reading neighbours. No shared memory. Bound by latency: few threads, `batch`
+/// dependent additions each; not measured.
 template <int N>
 __global__ void sum_samples(const float* parts, unsigned batch, unsigned channels,
                             Offsets<N> offsets, float* const* gradient) {

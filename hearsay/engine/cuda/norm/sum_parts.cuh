@@ -6,10 +6,14 @@ namespace hearsay::engine::cuda {
 
 /// Adds up pairs that are there in parts, [part][channel] from `parts` on, for channels first ..
 /// first + width - 1: calls finish(channel, sum), in doubles, of value(part) over the `count`
-/// parts; value(0, 0) is (0, 0). The order of a sum depends on the sizes alone. For all kThreads of
-/// a block; `scratch` has one entry a thread. Channel first + c is finished by thread c mod
-/// kThreads, before which threads wait for each other just once: so this takes little more than the
-/// time of a read.
+/// parts; value(0, 0) is (0, 0). For all kThreads of a block; `scratch` is shared memory, one entry
+/// (16 bytes) per thread. Channel first + c is finished by thread c mod kThreads.
+///
+/// Warps form columns of 32 channels and rows of parts; with fewer than 32 channels a warp splits
+/// into groups, each with other parts. A lane loads 8 parts (kAtOnce) before it adds the first,
+/// past L1, since other blocks of the same launch may have written them; groups are added by
+/// shuffles, rows in shared memory, ascending. So the order of a sum depends on the sizes alone,
+/// and there is one barrier before `finish`: this takes little more than the latency of a read.
 template <unsigned kThreads, class Value, class Finish>
 __device__ void sum_parts(const float2* parts, unsigned count, unsigned channels, unsigned first,
                           unsigned width, double2* scratch, const Value& value,
@@ -29,7 +33,7 @@ __device__ void sum_parts(const float2* parts, unsigned count, unsigned channels
       const float2* from = parts + first + base + own;
       const unsigned step = rows * groups;
       for (unsigned k = row * groups + group; k < count; k += kAtOnce * step) {
-        float2 part[kAtOnce];  // all asked for before the first is needed
+        float2 part[kAtOnce];  // all loads are issued before the first is needed
 #pragma unroll
         for (unsigned j = 0; j < kAtOnce; ++j) {
           const unsigned at = k + j * step;

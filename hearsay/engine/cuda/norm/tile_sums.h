@@ -10,8 +10,8 @@ struct alignas(16) Normal {
   float mean, scale, bias, r;
 };
 
-/// Pairs of sums over the pixels of each channel, in parts: [peer][part][channel]. Steps make them
-/// of what they write anyway, so that batch norm need not read it once more. Every pixel is in one
+/// Pairs of sums over the pixels of each channel, in parts: [peer][part][channel]. Steps compute
+/// them from what they write, so that batch norm need not read it once more. Every pixel is in one
 /// part.
 ///
 /// Moments: of n values, as many in each part, their sum s and the sum m of their squares about
@@ -26,8 +26,7 @@ struct TileSums {
   unsigned long count = 0;        ///< of parts; long, since launches have no padding
 };
 
-/// What a step must know of the batch norm that made its input, to sum up that one's
-/// gradient.
+/// What a step must know of the batch norm that made its input, to sum up the gradient for it.
 struct NormOfOutput {
   const void* x = nullptr;  ///< what was normalised; null: no batch norm made this value
   const Normal* normals = nullptr;
