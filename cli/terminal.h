@@ -9,8 +9,8 @@ namespace hearsay::cli {
 
 /// The current capabilities of a stream's terminal: windows can be resized.
 struct Terminal {
-  bool moves = false;    ///< a terminal on which lines can be drawn again (TERM says no "dumb")
-  bool colours = false;  ///< can move the cursor, and NO_COLOR is not set (no-color.org)
+  bool moves = false;           ///< a terminal on which lines can be redrawn (TERM is not "dumb")
+  bool colours = false;         ///< can move the cursor, and NO_COLOR is not set (no-color.org)
   int width = 80, height = 24;  ///< in characters; without a window COLUMNS and LINES, or these
 };
 Terminal terminal_of(std::FILE* stream);

@@ -12,11 +12,11 @@ namespace hearsay::live {
 
 /// The server-sent events that one viewer gets of a run (HTML Living Standard, 9.2):
 ///
-///   event: line        data: a line of metrics.jsonl      id: where it ends in the file, in bytes
+///   event: line        data: a line of metrics.jsonl      id: byte offset of its end in the file
 ///   event: progress    data: {"round": 1200, "total": 1520, "rounds_per_second": 80.1,
 ///                             "seconds_left": 4}
-///   event: reset       what was told does not hold any more; lines begin anew
-///   event: end         all lines are told, no more will come
+///   event: reset       lines sent so far are invalid; lines start over
+///   event: end         all lines were sent, no more will come
 ///
 /// A viewer that reconnects with the last id continues from there, so no state is kept for viewers
 /// that have left.

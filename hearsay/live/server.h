@@ -11,7 +11,7 @@ namespace hearsay::live {
 
 /// A run directory over HTTP, read-only, during its run or afterwards.
 ///
-///   /               the page of `hearsay report`, which follows /events while the run goes on
+///   /               the page of `hearsay report`, which follows /events during the run
 ///   /events         server-sent events (events.h)
 ///   /metrics.jsonl, /summary.json      the files, up to kFileBytes
 ///

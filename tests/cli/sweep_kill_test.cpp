@@ -119,7 +119,7 @@ TEST_F(BrokenSweep, StoppedSavesAndGoesOn) {
       ASSERT_EQ(child->wait(), 0) << support::read_text(scratch_ / "errors");
       fs::remove_all(scratch_ / out);  // too late: try again
     }
-    child->signal(number);  // to the sweep alone: it tells its runs
+    child->signal(number);  // to the sweep only: it forwards it to its runs
     child->signal(SIGCONT);
     EXPECT_EQ(child->wait(), 130);
     EXPECT_EQ(support::read_text(scratch_ / "errors"),
