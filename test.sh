@@ -7,9 +7,9 @@
 #   fuzz   every decoder's fuzz target
 #   tidy   clang-tidy on the sources that differ from the branch main, or from the commit before
 #
-# Without arguments: dev asan tsan. Formatting is checked first. Every preset is tried, whatever
-# became of the one before; exit status 1 if any failed. At the end: the time of each, and its ten
-# slowest test programs. A second call installs nothing and rebuilds nothing.
+# Without arguments: dev asan tsan. Formatting is checked first. Every preset is run, even if an earlier one failed;
+# exit status 1 if any failed. At the end: the time of each, and its ten slowest test programs. A second call installs
+# nothing and rebuilds nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cmake/setup.sh"
 
@@ -28,8 +28,8 @@ done
 command -v npm >/dev/null || packages+=(nodejs npm)
 install_packages "${packages[@]}"
 
-# Playwright, which drives the browser that pages are tested in: the version and the hash that
-# tests/browser/package-lock.json has, into build/browser.
+# Playwright, which drives the browser in the page tests: the version and hash of tests/browser/package-lock.json,
+# installed into build/browser.
 install_playwright() {
   local to=$root/build/browser
   if cmp -s "$root/tests/browser/package-lock.json" "$to/installed.json"; then return 0; fi
@@ -50,7 +50,7 @@ check_format() {
   [[ ! -s $1 ]]
 }
 
-# tidy: clang-tidy on what has changed, with the compile commands of dev.
+# tidy: clang-tidy on changed sources, with the compile commands of dev.
 tidy() {
   cd "$root" || return 1
   local base=main changed
@@ -70,7 +70,7 @@ slowest() {
 # test_preset PRESET: ctest without a line per passed test; failures in full, and the closing lines.
 test_preset() {
   local runner=()
-  # The thread sanitizer cannot start where the kernel spreads addresses wider than it expects.
+  # The thread sanitizer cannot start where the kernel randomizes addresses more than it expects.
   if [[ $1 == tsan ]] && setarch -R true 2>/dev/null; then runner=(setarch -R); fi
   (cd "$root" && "${runner[@]}" ctest --preset "$1" -j "$(nproc)") |
     tee "$root/build/$1/ctest.log" |

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Peak memory of a process that holds one of four peers, relative to a quarter of the simulation's.
+# Peak memory of a process that holds one of four peers, compared with a quarter of the simulation's.
 #
 #     benchmarks/mpi_memory.sh build/bench/cli/hearsay [mpirun argument...]
 #
-# `fixed` is a process whose model has 16 floats: libraries, MPI, the program. The last column
-# excludes it: (process - fixed) / ((simulation - fixed of a simulation) / 4).
+# `fixed` is a process whose model has 16 floats: libraries, MPI, the program. The last column excludes it:
+# (process - fixed) / ((simulation - fixed of a simulation) / 4).
 set -eu
 hearsay=$1
 shift

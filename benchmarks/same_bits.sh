@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Whether two builds of hearsay train to the same bits:
+# Checks whether two builds of hearsay train bit-identical models:
 #
 #   benchmarks/same_bits.sh [--device SPEC] [--only REGEX] [--out DIR] OLD NEW
 #
-# OLD and NEW are `hearsay` programs, or directories that this script has filled before (DIR/old, DIR/new). Each of about
-# 70 short runs (every algorithm, compressor, model family and norm; skewed and iid data; changing graphs, lossy links, a
-# validation set, an initial model; resumed after Ctrl-C; with `mpirun` where it is found, in three processes) is trained
-# by both, from a config in which every setting is given, so that a changed default changes nothing. Compared are
-# models_sha256, bytes and all else that summary.json and metrics.jsonl of OLD hold, but for times and what names the
-# build. A run that OLD cannot do is left out and named.
+# OLD and NEW are `hearsay` programs, or directories that this script has filled before (DIR/old, DIR/new). Each of
+# about 70 short runs (every algorithm, compressor, model family and norm; skewed and iid data; changing graphs, lossy
+# links, a validation set, an initial model; resumed after Ctrl-C; with `mpirun` where it is found, in three processes)
+# is trained by both, from a config in which every setting is given, so that a changed default has no effect. Compared
+# are models_sha256, bytes and everything else in summary.json and metrics.jsonl of OLD, except times and what
+# identifies the build. A run that OLD does not support is reported and skipped.
 #
-# With --device cuda:precision=fp32 (or bf16, tf32) the runs are on the GPU; those under mpirun are left out there.
-# Exit status 0: all the same; 1: some differ, or fail; 2: wrong arguments.
+# With --device cuda:precision=fp32 (or bf16, tf32) the runs are on the GPU; those under mpirun are skipped there.
+# Exit status 0: all are the same; 1: some differ or fail; 2: wrong arguments.
 set -euo pipefail
 export LC_ALL=C OMPI_MCA_btl_base_warn_component_unused=0
 
@@ -41,8 +41,8 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
 # ---- The runs ----
-# run NAME KEY=VALUE...: over the settings of `base`. A name that begins with `resumed-` is interrupted and resumed, with
-# `mpi-` is of three processes; both are also compared with the run of the same name without that.
+# run NAME KEY=VALUE...: overrides the settings of `base`. A run whose name begins with `resumed-` is interrupted and
+# resumed, with `mpi-` uses three processes; both are also compared with the run of the same name without the prefix.
 declare -A settings
 names=()
 base=(peers=4 graph=sparse-push:a algorithm=sparse-push compressor=topk:keep=0.01,value=f16 data=digits model=cnn
@@ -118,7 +118,7 @@ run resnet20-average algorithm=scsp model=resnet20 $picture
 run vgg11 model=vgg11 $picture rounds=2 evaluate=2 peers=2 graph=ring
 run resnet18 model=resnet18 data=synthetic:shape=3x64x64 augment=resized-crop batch=2 rounds=2 evaluate=2 peers=2 graph=ring
 
-# Every process adds up what it mixes by itself: methods that differ in what they send and keep.
+# Every process mixes separately: methods that differ in what they send and keep.
 run resumed-sparse-push rounds=400 evaluate=50 checkpoint=50
 run resumed-choco algorithm=choco graph=ring rounds=400 evaluate=50 checkpoint=50
 run resumed-adam optimizer=adam lr=0.001 algorithm=gradient-tracking $sym rounds=400 evaluate=50 checkpoint=50
@@ -159,7 +159,7 @@ train() {
     resumed-*)
       "$program" train "$2/$3.toml" --quiet --out "$to" >"$log" 2>&1 &
       local child=$!
-      # Interrupted after the second checkpoint, or as soon as we see that it was quicker than that.
+      # Interrupted after the second checkpoint unless the run has finished by then.
       while kill -0 $child 2>/dev/null && (($(cat "$to/metrics.jsonl" 2>/dev/null | wc -l) < 3)); do sleep 0.01; done
       kill -INT $child 2>/dev/null || true
       wait $child || true
@@ -193,7 +193,7 @@ python3 - "$before" "$after" "${names[@]}" <<'PYTHON'
 import json, os, sys
 
 before, after, names = sys.argv[1], sys.argv[2], sys.argv[3:]
-# Times, and what names the build or the place rather than the run.
+# Times, and what identifies the build or the place rather than the run.
 VOLATILE = {"seconds", "seconds_per_round", "samples_per_second", "seconds_waited", "peak_rss_bytes", "version",
             "config_hash", "processes", "threads"}
 
@@ -236,7 +236,7 @@ for name in names:
         print(f"  left out {name}: OLD says: {why(before, name)}")
         continue
     found = f"NEW says: {why(after, name)}" if right is None else difference(left, right)
-    # Interrupted, or spread over processes: also the bits of the run that was not.
+    # Interrupted, or in several processes: must also equal the plain run.
     plain = name.removeprefix("mpi-")
     if found is None and plain != name and (alone := load(after, plain)) is not None:
         if alone["summary"]["models_sha256"] != right["summary"]["models_sha256"]:

@@ -7,13 +7,13 @@
 
 #include "hearsay/core/error.h"
 
-/// One function a subcommand: it adds itself to the app and returns what to do if it was chosen.
-/// The commands hold no logic of their own: they read options, call the library, and print.
+/// One function per subcommand: it adds itself to the app and returns the action to run if it was
+/// chosen. The commands hold no logic of their own: they read options, call the library, and print.
 namespace hearsay::cli {
 
 using Action = std::function<int()>;  ///< returns the exit status
 
-/// Exit status after an exception: 2 a mistake of the user, 1 anything that failed at run time
+/// Exit status after an exception: 2 for a user error, 1 for anything that failed at run time
 /// (docs/errors.md).
 inline int status_of(const std::exception& error) {
   return dynamic_cast<const InvalidArgument*>(&error) != nullptr ? 2 : 1;

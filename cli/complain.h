@@ -8,8 +8,8 @@
 
 namespace hearsay::cli {
 
-/// Print on standard error. What cannot be written there (a full disk) is lost, and nothing else:
-/// fmt::print would throw, and a run would end for a message.
+/// Prints to standard error. A message that cannot be written there (a full disk) is dropped
+/// silently: fmt::print would throw, and a message would end a run.
 template <class... Values>
 void complain(fmt::format_string<Values...> format, Values&&... values) {
   const std::string text = fmt::format(format, std::forward<Values>(values)...);

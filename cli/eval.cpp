@@ -30,7 +30,7 @@ int eval_command(const Options& options) {
   if (!options.model.empty()) config.set("model", options.model);
   if (!options.data.empty()) {
     config.set("data", options.data);
-    config.set("validation", "0");  // it was held out of the run's data
+    config.set("validation", "0");  // the held-out part belongs to the run's own data
   }
   config.set("device", options.device.empty() ? "cpu" : options.device);
   if (!options.threads.empty()) config.set("threads", options.threads);

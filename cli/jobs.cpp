@@ -33,8 +33,8 @@ std::string tail_of(int descriptor) {
   return text;
 }
 
-/// No signal comes in while it lives. A child that inherits our handlers must get none before it
-/// has reset them: it would be forgotten.
+/// Blocks signals during its lifetime. A child inherits our handlers, and a signal that arrives
+/// before it has reset them would be lost.
 class Blocked {
  public:
   Blocked() {
@@ -55,9 +55,9 @@ class Blocked {
 /// Between fork and exec: nothing here may allocate.
 [[noreturn]] void become(char* const* argv, int errors, pid_t parent, const Blocked& blocked) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before
-  // Ctrl-C goes to a whole process group. Ours would get it twice, from the terminal and from the
-  // sweep, and the second one kills (stop.h).
+  if (::getppid() != parent) ::_exit(127);  // the parent has died already
+  // Ctrl-C goes to a whole process group. A child in ours would get it twice, from the terminal and
+  // from the sweep, and the second one kills (stop.h).
   ::setpgid(0, 0);
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) ::signal(number, SIG_DFL);
   blocked.end();
@@ -97,7 +97,7 @@ void Jobs::start(std::size_t id, std::vector<std::string> arguments) {
     ::close(errors);
     fail("fork");
   }
-  // glibc has a name for it from 2.36 on only.
+  // glibc has a wrapper only from 2.36 on.
   const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   children_.push_back({id, pid, handle, errors});
 }

@@ -16,21 +16,22 @@ struct JobEnd {
   std::string errors;  ///< the end of what it wrote to standard error
 };
 
-/// Children that run this same program side by side. None outlives this process, however that ends:
-/// the kernel kills them with it. Each is a process group of its own, so Ctrl-C does not reach it.
+/// Child processes that run this same program in parallel. None outlives this process, however it
+/// ends: the kernel kills them with it. Each has its own process group, so Ctrl-C does not reach
+/// it.
 class Jobs {
  public:
   Jobs() = default;
-  ~Jobs();  ///< kills and reaps those that are left
+  ~Jobs();  ///< kills and reaps the remaining ones
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  /// Start `hearsay ARGUMENTS...`, without input, its output thrown away. Throws RunFailed.
+  /// Starts `hearsay ARGUMENTS...`, without input, discarding its output. Throws RunFailed.
   void start(std::size_t id, std::vector<std::string> arguments);
 
   std::size_t running() const { return children_.size(); }
 
-  /// Those that have ended, after waiting at most that long for one. A signal ends the wait.
+  /// The children that have ended, after waiting at most that long for one. A signal ends the wait.
   std::vector<JobEnd> wait(std::chrono::milliseconds patience);
 
   void signal(int number) const;  ///< to all

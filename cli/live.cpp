@@ -27,11 +27,11 @@ namespace hearsay::cli {
 
 namespace {
 
-constexpr std::chrono::milliseconds kBetween{500};  // that the page is told how far the run is
+constexpr std::chrono::milliseconds kBetween{500};  // between progress messages to the page
 constexpr std::chrono::seconds kPatience = LivePage::kFinalTime + std::chrono::seconds(2);
 constexpr std::chrono::seconds kInHaste{1};
 
-/// Our environment without what mpirun says to its processes: the page's is none of them.
+/// Our environment without mpirun's variables: the page's process is not one of its ranks.
 std::vector<char*> environment() {
   std::vector<char*> kept;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -43,15 +43,15 @@ std::vector<char*> environment() {
   return kept;
 }
 
-/// Start `hearsay watch RUN` with these two descriptors and no other of ours; in a process group of
-/// its own, so that Ctrl-C is ours alone. Returns its id.
+/// Starts `hearsay watch RUN` with these two descriptors and no others of ours; in its own process
+/// group, so that Ctrl-C reaches only us. Returns its id.
 pid_t spawn_watch(const std::filesystem::path& run, int channel, int listener) {
   std::vector<std::string> words = {"hearsay", "watch", run.string(), "--inherited"};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  // Copies with numbers that are none of the wanted ones.
+  // Duplicates with numbers that do not collide with the target ones.
   const int first = ::fcntl(channel, F_DUPFD_CLOEXEC, LivePage::kListener + 1);
   const int second = ::fcntl(listener, F_DUPFD_CLOEXEC, LivePage::kListener + 1);
   posix_spawn_file_actions_t actions;
@@ -133,7 +133,7 @@ void LivePage::start(const std::filesystem::path& run) {
 bool LivePage::send(const std::string& message) const {
   if (::send(channel_, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
     return true;
-  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;  // it will hear the next one
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;  // the next one will arrive
 }
 
 bool LivePage::tell(const Pace& pace) {

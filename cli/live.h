@@ -14,40 +14,39 @@
 
 namespace hearsay::cli {
 
-/// The page of a run while it goes on, served by a process of its own: `hearsay watch`, started by
-/// this one, with the lowest priority and limits on memory and descriptors. Whatever viewers do to
-/// that process, training shares nothing with it but the run directory, which it only reads.
+/// The page of a run in progress, served by a separate process: `hearsay watch`, started by this
+/// one, with the lowest priority and limits on memory and descriptors. Whatever viewers do to that
+/// process, training shares nothing with it but the run directory, which it only reads.
 ///
-/// Of this process it takes the listening socket, and a channel on which it is told how far the run
-/// is. Sending there never waits. When the channel closes, for whatever reason, it tells its
-/// viewers and ends.
+/// It inherits the listening socket, and a channel on which it receives the run's progress. Sending
+/// there never blocks. When the channel closes, for any reason, it notifies its viewers and ends.
 class LivePage {
  public:
-  /// How long it stays for viewers who have not fetched the final page.
+  /// How long it waits for viewers that have not fetched the final page.
   static constexpr std::chrono::seconds kFinalTime{5};
-  /// Where the process finds what it inherits.
+  /// The descriptors that the process inherits.
   static constexpr int kChannel = 3, kListener = 4;
 
-  /// Listens, so that it is known from now on whether the port is free. Throws InvalidArgument.
+  /// Starts to listen, so that a port in use is detected now. Throws InvalidArgument.
   LivePage(const std::string& address, std::uint16_t port);
-  /// Closes the channel, waits for the process to end, and kills it if it does not: after
-  /// a second if an exception is on its way, whose message waits for this.
+  /// Closes the channel, waits for the process to end, and kills it if it does not: after only a
+  /// second during stack unwinding, since the exception's message is delayed by this.
   ~LivePage();
   LivePage(const LivePage&) = delete;
   LivePage& operator=(const LivePage&) = delete;
 
   const std::string& url() const { return url_; }
 
-  /// Start the process. Throws RunFailed.
+  /// Starts the process. Throws RunFailed.
   void start(const std::filesystem::path& run);
 
-  /// Tell it how far the run is, twice a second at most. False: the process has gone.
+  /// Sends it the run's progress, at most twice per second. False: the process has ended.
   bool tell(const Pace& pace);
 
  private:
   bool send(const std::string& message) const;
 
-  std::optional<live::Listener> listener_;  ///< until the process has it
+  std::optional<live::Listener> listener_;  ///< until it is passed to the process
   std::string token_, url_;
   int channel_ = -1;
   pid_t process_ = 0;
@@ -55,7 +54,7 @@ class LivePage {
   std::chrono::steady_clock::time_point told_{};
 };
 
-/// What a run tells goes to `progress`, and how far it is to its live page as well.
+/// Forwards all notifications of a run to `progress`, and its progress to the live page too.
 class LiveObserver : public run::Observer {
  public:
   /// `run`: the run's directory, known when it starts. All outlive the observer.

@@ -22,7 +22,7 @@
 
 namespace {
 
-/// What is wrong with a command line, in the form of all other messages.
+/// The error in a command line, in the format of all other messages.
 std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const auto chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen.front();
@@ -80,9 +80,10 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-/// What is wrong with the command line all processes of an mpirun find alike, and process 0 says.
-/// When it exits, mpirun ends the others; whoever exits first would end it before it has spoken. So
-/// they wait, and one that nobody ends was alone with what it found.
+/// An error in the command line is found by all processes of an mpirun, and reported by process 0.
+/// When it exits, mpirun ends the others; if another exited first, process 0 would be ended before
+/// it has reported. So the others wait, and one that is not ended was the only one with the error
+/// and reports it.
 void say(const std::exception& error) {
   const std::size_t process = hearsay::transport::launched_rank();
   if (process == 0) {
@@ -98,8 +99,9 @@ void say(const std::exception& error) {
   hearsay::cli::complain("hearsay: process {}: {}\n", process, error.what());
 }
 
-/// Whoever started the program may have closed a standard stream. Its number would go to the next
-/// file that is opened, and what is printed into that file: so such a stream is /dev/null.
+/// A standard stream may have been closed by the parent process. Its number would be given to the
+/// next file that is opened, and output would go into that file: so such a stream is opened as
+/// /dev/null.
 void open_standard_streams() {
   for (int stream = 0; stream <= 2; ++stream) {  // a new descriptor gets the lowest free number
     if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
@@ -108,8 +110,8 @@ void open_standard_streams() {
 
 }  // namespace
 
-/// Exit status: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C, 1 anything that failed at
-/// run time (docs/errors.md).
+/// Exit status: 0 done, 2 user error, 130 stopped by Ctrl-C, 1 anything that failed at run time
+/// (docs/errors.md).
 int main(int argc, char** argv) {
   open_standard_streams();
   try {

@@ -8,7 +8,7 @@
 
 namespace hearsay::cli {
 
-/// How far a run is, and how fast it goes.
+/// Progress and speed of a run.
 struct Pace {
   std::uint64_t round = 0, total = 0;
   double rounds_per_second = 0;  ///< since it began or was resumed, evaluations included

@@ -13,11 +13,12 @@ struct Run {
   std::filesystem::path out;  ///< once it is known
 };
 
-/// Calls `body` in this process, one of the transport's. Returns the exit status.
+/// Calls `body` in this process, which is one of the transport's. Returns the exit status.
 ///
-/// What all processes throw (ProcessGroup::agree) is said by process 0; what one of them throws
-/// alone it says itself, and ends the others. A signal that comes while process 0 waits for others
-/// is answered with how to go on: mpirun sends one when a process has died, and kills soon after.
+/// An error that all processes throw (ProcessGroup::agree) is reported by process 0; one that a
+/// single process throws is reported by that process, which then aborts the others. On a signal
+/// while process 0 waits for others, it prints how to resume: mpirun sends one when a process has
+/// died, and kills soon after.
 int in_all_processes(transport::Transport& transport, const std::function<int(Run&)>& body);
 
 }  // namespace hearsay::cli

@@ -32,7 +32,7 @@ double bytes_of(const gossip::Traffic& traffic) {
 
 /// "[=====     ]": `part` of `width` characters, brackets not counted.
 Line bar(double part, std::size_t width, char mark) {
-  const double clipped = part >= 0 ? std::min(part, 1.0) : 0.0;  // also where it is no number
+  const double clipped = part >= 0 ? std::min(part, 1.0) : 0.0;  // also for NaN
   const auto filled = static_cast<std::size_t>(static_cast<double>(width) * clipped);
   return {{"["}, {std::string(filled, mark), kGreen}, {std::string(width - filled, ' ') + "]"}};
 }
@@ -52,8 +52,8 @@ Line pace_line(const Pace& pace, int width) {
   return line;
 }
 
-/// A line per peer, of few: its first metric and push-sum weight at the last evaluation, if the
-/// problem and the method have them, and what it has sent by now.
+/// One line per peer, if there are few: its first metric and push-sum weight at the last
+/// evaluation, if the problem and the method have them, and the bytes it has sent so far.
 std::vector<Line> peer_lines(const train::Metrics& m, const gossip::Traffic& traffic, int width) {
   std::vector<Line> lines;
   const std::vector<std::uint64_t>& bytes = traffic.bytes_by_peer;
@@ -75,7 +75,7 @@ std::vector<Line> peer_lines(const train::Metrics& m, const gossip::Traffic& tra
   return lines;
 }
 
-/// The line of an evaluation: whole, or with `cut` what a terminal has room for.
+/// The line of an evaluation: complete, or with `cut` shortened to the terminal's width.
 std::string line_of(const std::string& head, const train::Metrics& m, bool cut) {
   const double bytes = bytes_of(m.traffic);
   const Terminal terminal = terminal_of(stdout);

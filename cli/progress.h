@@ -7,20 +7,20 @@
 
 namespace hearsay::cli {
 
-/// What a run shows on standard output while it goes on. It stops if a signal asks (stop.h).
+/// What a run shows on standard output during training. It stops on a signal (stop.h).
 struct ProgressStyle {
-  bool lines = false;  ///< what it is, then a line an evaluation
-  bool cut = true;     ///< on a terminal, lines to its width
-  /// On a terminal, below them and drawn in place: how far it is, rounds/s, time left; the figures
-  /// of the last evaluation and the bytes by now; a line a peer for up to 8 peers. Elsewhere
+  bool lines = false;  ///< a description, then one line per evaluation
+  bool cut = true;     ///< on a terminal, shorten lines to its width
+  /// On a terminal, below them and redrawn in place: progress, rounds/s, time left; the results of
+  /// the last evaluation and the bytes so far; one line per peer for up to 8 peers. Elsewhere
   /// nothing.
   bool block = false;
-  std::string label = {};  ///< before every line, where several runs go on at once
+  std::string label = {};  ///< prefix of every line, for concurrent runs
 };
 
 class Progress : public run::Observer {
  public:
-  /// A line of its own on standard error, clear of what is drawn.
+  /// Prints a separate line on standard error, without disturbing the block.
   virtual void say(const std::string& text) = 0;
 };
 

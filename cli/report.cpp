@@ -19,8 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the page goes if nobody says: beside what it is about, or here if that is in several
-/// places.
+/// The default path of the page: in the directory it is about, or here if there are several.
 fs::path page_path(const std::vector<std::string>& directories) {
   if (directories.size() > 1) return "report.html";
   const fs::path only = directories.front();

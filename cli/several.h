@@ -9,13 +9,13 @@
 namespace hearsay::cli {
 
 struct NamedConfig {
-  std::string name;      ///< of the file, without its folder and ending
+  std::string name;      ///< of the file, without its folder and extension
   train::Config config;  ///< resolved
 };
 
-/// Train all of them, in fleets (train/fleet.h) one after another. Run directories are OUT/NAME; if
-/// `out` is empty, the free ones of runs/001, runs/002, ... Returns the exit status: 0, that of a
-/// stop, or 1 if a run failed, which the others survive.
+/// Trains all of them, in fleets (run/fleet.h) one after another. Run directories are OUT/NAME; if
+/// `out` is empty, the free ones of runs/001, runs/002, ... Returns the exit status: 0, kStopped,
+/// or 1 if a run failed, which does not affect the others.
 int train_several(std::span<const NamedConfig> configs, const std::filesystem::path& out,
                   bool quiet);
 

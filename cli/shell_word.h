@@ -4,7 +4,7 @@
 
 namespace hearsay::cli {
 
-/// A path as a POSIX shell reads it back.
+/// A path quoted for a POSIX shell.
 inline std::string shell_word(const std::string& path) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,=";

@@ -16,7 +16,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set 
 void catch_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { asked = true; };
-  action.sa_flags = SA_RESETHAND | SA_RESTART;  // the next one finds the default action
+  action.sa_flags = SA_RESETHAND | SA_RESTART;  // the next signal has the default action
   sigemptyset(&action.sa_mask);
   for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }

@@ -59,7 +59,7 @@ sweep::Sweep read(const Options& options) {
   return sweep::read_sweep(read_file(options.file), options.file, given);
 }
 
-/// FOLDER-FILE[-quick], by the sweep file's own name: files of several folders may be named alike.
+/// FOLDER-FILE[-quick]: with the folder, since files of several folders may have the same name.
 std::string name_of(const Options& options) {
   const fs::path file(options.file);
   const std::string folder = file.parent_path().filename().string();
@@ -77,7 +77,7 @@ fs::path record_of(const Options& options, const fs::path& out) {
   return out / (name_of(options) + ".sweep.json");
 }
 
-/// What would be done.
+/// Prints what would be done (--dry-run).
 void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs) {
   constexpr const char* kStates[] = {"open", "begun", "by another process", "finished"};
   std::vector<std::vector<std::string>> lines{{"run", "state", "directory"}};
@@ -92,7 +92,7 @@ void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs
   }
 }
 
-/// On a GPU: in this process, runs that fit together side by side.
+/// On a GPU: in this process, compatible runs concurrently.
 int run_on_device(std::span<const sweep::SweepRun> runs, const fs::path& out,
                   const Options& options) {
   int status = 0;
@@ -120,13 +120,13 @@ int run_on_device(std::span<const sweep::SweepRun> runs, const fs::path& out,
   if (open.empty()) return status;
   try {
     return std::max(status, train_several(open, out, options.quiet));
-  } catch (const std::exception& error) {  // the others are shown all the same
+  } catch (const std::exception& error) {  // the others are still shown
     complain("hearsay: {}\n", error.what());
     return 1;
   }
 }
 
-/// The table on standard output, and the page beside the record.
+/// Prints the table on standard output, and writes the page beside the record.
 void tell(const Options& options, const fs::path& out) {
   const fs::path file = record_of(options, out);
   const std::string names[] = {file.string()};

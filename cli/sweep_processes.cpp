@@ -21,8 +21,8 @@ namespace {
 
 using sweep::RunState;
 
-/// Every run in a process of its own, K at a time: one that crashes, or runs out of memory, takes
-/// nothing from the others.
+/// Every run in a separate process, K at a time: one that crashes, or runs out of memory, does not
+/// affect the others.
 class Processes {
  public:
   Processes(std::span<const sweep::SweepRun> runs, const ProcessesOptions& options)
@@ -35,7 +35,7 @@ class Processes {
     for (std::size_t i = 0; i < runs.size(); ++i) queue_.push_back(i);
   }
 
-  /// Returns the exit status: 0, 1 if a run failed, that of a stop.
+  /// Returns the exit status: 0, 1 if a run failed, kStopped.
   int run() {
     constexpr std::chrono::milliseconds kPatience{1000};
     bool told = false;
@@ -65,7 +65,7 @@ class Processes {
       const std::size_t i = *next;
       const RunState state = sweep::state_of(runs_[i]);
       if (state == RunState::kElsewhere) {
-        ++next;  // it is looked at again
+        ++next;  // it is checked again later
         continue;
       }
       next = queue_.erase(next);
@@ -77,8 +77,8 @@ class Processes {
       try {
         jobs_.start(i, arguments(runs_[i], again));
         progress_.began(i, again);
-      } catch (const RunFailed& error) {  // no process to be had now
-        if (jobs_.running() > 0) {        // there may be when one of these has ended
+      } catch (const RunFailed& error) {  // cannot start a process now
+        if (jobs_.running() > 0) {        // retry when one of these has ended
           queue_.insert(queue_.begin(), i);
           return;
         }
@@ -106,10 +106,10 @@ class Processes {
     constexpr std::string_view kName = "hearsay: ";
     std::string said = end.errors;
     if (said.starts_with(kName)) said.erase(0, kName.size());
-    if (state == RunState::kFinished) {  // by us, or by another while ours was refused
+    if (state == RunState::kFinished) {  // by us, or by another process while ours was refused
       return progress_.ended(end.id, "", end.status == 2 ? "" : said);
     }
-    // Another process was faster, or had the run for a while.
+    // Another process was faster, or held the run for a while.
     const bool taken =
         state == RunState::kElsewhere ||
         (state == RunState::kBegun && end.status == 2 && tried_.insert(end.id).second);
@@ -125,7 +125,7 @@ class Processes {
   const std::size_t most_;
   std::string threads_;
   std::vector<std::size_t> queue_;
-  std::set<std::size_t> tried_;  ///< runs that another process had when we began them
+  std::set<std::size_t> tried_;  ///< runs that another process held when we started them
   Jobs jobs_;
   SweepProgress progress_;
   std::size_t failed_ = 0;

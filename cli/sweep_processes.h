@@ -10,13 +10,13 @@ namespace hearsay::cli {
 
 struct ProcessesOptions {
   std::size_t jobs = 1;   ///< runs at a time
-  std::string threads{};  ///< of each run; empty: the cores, shared out
+  std::string threads{};  ///< of each run; empty: its share of the cores
   bool quiet = false;
 };
 
-/// Train what is open of these, on the CPU, every run in a process of its own: one that crashes,
-/// or runs out of memory, takes nothing from the others. Runs that were interrupted go on; those
-/// that another process trains are waited for. A signal (stop.h) makes all save and stop.
+/// Trains the unfinished ones of these, on the CPU, every run in a separate process: one that
+/// crashes, or runs out of memory, does not affect the others. Interrupted runs are resumed; those
+/// that another process trains are waited for. On a signal (stop.h) all save and stop.
 ///
 /// Returns the exit status: 0, 1 if a run failed, kStopped.
 int run_in_processes(std::span<const sweep::SweepRun> runs, const ProcessesOptions& options);

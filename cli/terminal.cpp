@@ -18,7 +18,8 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// A size of a window: the system's if it is known, else what a variable says, else `fallback`.
+/// A window dimension: the system's if known, else that of an environment variable, else
+/// `fallback`.
 int size_of(unsigned short known, const char* variable, int fallback) {
   if (known > 0) return known;
   const std::string_view text = environment(variable);
@@ -29,7 +30,7 @@ int size_of(unsigned short known, const char* variable, int fallback) {
 
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
-/// The first characters of a text, at most `room`, which shrinks by as many.
+/// The first characters of a text, at most `room`, which is reduced by as many.
 std::string take(std::string_view text, int& room) {
   std::string taken;
   for (const char byte : text) {
@@ -70,14 +71,14 @@ std::string fit(const Line& line, int width, bool colours) {
 void Block::draw(const std::vector<Line>& lines) {
   const Terminal terminal = terminal_of(stream_);
   if (!terminal.moves) return;
-  // One write, so that nobody sees half of it. A column stays free: terminals differ in where the
-  // cursor is after the last one.
+  // One write, so that it is never shown half-drawn. One column stays free: terminals differ in
+  // where the cursor is after the last column.
   std::string text = drawn_ > 0 ? fmt::format("\r\x1b[{}A", drawn_) : "\r";
   const auto shown = std::min<std::size_t>(lines.size(), std::max(terminal.height - 1, 0));
   for (std::size_t i = 0; i < shown; ++i) {
     text += fit(lines[i], terminal.width - 1, terminal.colours) + "\x1b[K\n";
   }
-  text += "\x1b[J";  // what stood there below
+  text += "\x1b[J";  // clears the rest below
   drawn_ = static_cast<int>(shown);
   put(text);
 }

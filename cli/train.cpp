@@ -41,8 +41,8 @@ struct Options {
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
-/// Train into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: others
-/// may take one meanwhile. Sets `out` to it.
+/// Trains into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: other
+/// processes may take one concurrently. Sets `out` to it.
 run::Outcome run_anew(const train::Config& config, fs::path& out, run::Observer& observer,
                       gossip::ProcessGroup& group) {
   if (!out.empty()) return run::run(config, out, observer, group);
@@ -70,14 +70,14 @@ train::Config read_config(const Options& options, const std::string& file) {
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) config.set(key, value);
   }
-  // A flag outranks the file, also where the two are alternatives.
+  // A flag overrides the file, also where the two are alternatives.
   const auto given = [&](const char* key) { return !options.settings.at(key).empty(); };
   if (given("rounds") && !given("epochs")) config.set("epochs", "0");
   if (given("epochs") && !given("rounds")) config.set("rounds", "0");
   return config;
 }
 
-/// --resume DIR goes on with what DIR says; returns the threads to use, 0 for those of DIR.
+/// --resume DIR takes all settings from DIR; returns the threads to use, 0 for those of DIR.
 std::uint64_t threads_to_resume_with(const Options& options) {
   for (const auto& [key, value] : options.settings) {
     if (value.empty() || key == "threads") continue;
@@ -94,7 +94,8 @@ std::uint64_t threads_to_resume_with(const Options& options) {
   return check.count("threads");
 }
 
-/// Train the controls, if the run has any, and show them beside it. Returns whether they finished.
+/// Trains the baselines, if the run has any, and shows them beside it. Returns whether they
+/// finished.
 bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal,
              gossip::ProcessGroup& group) {
   if (!run::wants_controls(out)) return true;
@@ -110,13 +111,13 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   return true;
 }
 
-/// Train, and say what came of it: all that process 0 does, and the others in silence.
+/// Trains and reports the result: process 0 prints, the others do the same without printing.
 int train_one(const Options& options, Run& run) {
   gossip::ProcessGroup& group = run.group;
   const bool quiet = options.quiet || !group.leads();
   const bool terminal = group.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
   fs::path& out = run.out;
-  std::optional<LivePage> page;  // until the end of the controls
+  std::optional<LivePage> page;  // until the baselines have finished
   group.agree([&] {
     if (options.live && group.leads()) page.emplace(options.live_address, *options.live);
   });
@@ -142,7 +143,7 @@ int train_one(const Options& options, Run& run) {
   }
   if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
   if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
-  if (group.leads()) report::write_page(out);  // now, and once more when the controls are there
+  if (group.leads()) report::write_page(out);  // now, and again when the baselines have finished
   const bool finished = outcome.finished && compare(out, threads, quiet, terminal, group);
   if (group.leads() && outcome.finished && run::wants_controls(out)) report::write_page(out);
   if (!quiet) fmt::print("\nrun directory: {}\n", out.string());
@@ -185,7 +186,7 @@ int train_command(const Options& options) {
   });
 }
 
-/// --live [PORT]: a word after it that is no number is a config file.
+/// --live [PORT]: a following word that is not a number is a config file.
 void read_live(const std::string& word, Options& options) {
   options.live = 0;
   if (word.empty()) return;
@@ -216,7 +217,7 @@ Action add_train(CLI::App& app) {
   for (const train::Option& option : train::options()) {
     const std::string key(option.key);
     const bool told = option.fallback == "auto" || option.fallback == "none" ||
-                      option.fallback == "0";  // the meaning says what these stand for
+                      option.fallback == "0";  // the description explains these
     const std::string fallback = told ? "" : fmt::format("; default: {}", option.fallback);
     command->add_option("--" + key, options->settings[key], std::string(option.meaning) + fallback)
         ->type_name(std::string(option.value_name))

@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kQuiet{100};  // after which nobody is on the way any more
+constexpr milliseconds kQuiet{100};  // settled for so long: no viewer is still to come
 
 struct Options {
   std::string directory, address = "127.0.0.1";
@@ -41,23 +41,24 @@ struct Options {
   bool inherited = false;
 };
 
-/// Bytes of address space that this process has: a sanitizer takes terabytes.
+/// Bytes of address space in use: a sanitizer takes terabytes.
 std::uint64_t address_space() {
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Take what training leaves over, and no more than a page needs; before threads are made, which
-/// inherit it. Where the system refuses, it is not done.
+/// Lowers the priority below training, and limits resources to what a page needs; called before
+/// threads are made, which inherit it. Limits that the system refuses are skipped.
 void be_modest() {
   ::setpriority(PRIO_PROCESS, 0, 19);
   sched_param none{};
   ::sched_setscheduler(0, SCHED_BATCH, &none);
-  ::mallopt(M_ARENA_MAX, 2);  // each thread's would be 64 MB of address space
+  ::mallopt(M_ARENA_MAX, 2);  // an arena per thread would take 64 MB of address space each
   pthread_attr_t threads;
   pthread_attr_init(&threads);
-  // Whatever `ulimit -s` says. cpp-httplib reads headers with std::regex, 600 bytes a character.
+  // Independent of `ulimit -s`. cpp-httplib parses headers with std::regex, 600 bytes of stack per
+  // character.
   pthread_attr_setstacksize(&threads, 8 << 20);
   pthread_setattr_default_np(&threads);
   pthread_attr_destroy(&threads);
@@ -71,7 +72,7 @@ void be_modest() {
   limit(RLIMIT_CORE, 0);
 }
 
-/// The next message of the process that trains; none once it has closed the channel.
+/// The next message from the training process; none once it has closed the channel.
 std::optional<std::string> hear() {
   std::string message(4096, '\0');
   for (;;) {
@@ -83,8 +84,8 @@ std::optional<std::string> hear() {
   }
 }
 
-/// Serve a run that another process trains, until it closes the channel. Viewers are told, and have
-/// LivePage::kFinalTime to fetch the final page.
+/// Serves a run that another process trains, until it closes the channel. Viewers are then
+/// notified, and have LivePage::kFinalTime to fetch the final page.
 int serve_for_parent(const fs::path& run) {
   const std::optional<std::string> greeting = hear();
   if (!greeting) return 0;
@@ -101,7 +102,7 @@ int serve_for_parent(const fs::path& run) {
   return 0;
 }
 
-/// Serve a directory until a signal asks to stop.
+/// Serves a directory until a signal requests a stop.
 int serve_alone(const Options& options) {
   std::error_code error;
   if (!fs::is_directory(options.directory, error)) {

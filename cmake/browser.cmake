@@ -1,9 +1,9 @@
-# What tests/browser needs: node, a headless Chromium, and Playwright, which ./test.sh installs into
-# build/browser. HEARSAY_BROWSER AUTO leaves these tests out where something is missing, ON does not.
+# Requirements of tests/browser: node, a headless Chromium, and Playwright, which ./test.sh installs into build/browser.
+# HEARSAY_BROWSER AUTO skips these tests where something is missing, ON is an error then.
 hearsay_choice(HEARSAY_BROWSER "Tests of pages in a browser")
 
 set(HEARSAY_BROWSER_FOUND OFF)
-if(HEARSAY_BROWSER STREQUAL "OFF" OR HEARSAY_SANITIZE)  # a browser has no part of ours to sanitize
+if(HEARSAY_BROWSER STREQUAL "OFF" OR HEARSAY_SANITIZE)  # a browser runs none of our code
   return()
 endif()
 find_program(HEARSAY_NODE NAMES node nodejs DOC "node, for tests of pages")

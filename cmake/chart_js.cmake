@@ -1,5 +1,5 @@
-# Chart.js, which draws the curves of report pages (report/page/assets/): its text goes into the library. A build
-# package: pages need nothing but themselves.
+# Chart.js, which draws the curves of report pages (report/page/assets/): its text is embedded in the library. Needed
+# only at build time: pages are self-contained.
 find_file(HEARSAY_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH
           DOC "Chart.js 3.9, minified")
 if(NOT HEARSAY_CHART_JS)

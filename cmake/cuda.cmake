@@ -23,11 +23,11 @@ if(NOT HEARSAY_CUDA STREQUAL "OFF")
   endif()
 endif()
 
-# Compile the CUDA sources of a target as the library's are.
+# Compiles the CUDA sources of a target like the library's.
 function(hearsay_compile_cuda target)
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
-  # nvcc takes C++20 as a flag: CMake 3.25 knows only its C++17. 554: of a class template's conversion to
-  # const, instantiated for const.
+  # nvcc takes C++20 as a flag: CMake 3.25 knows only its C++17. Warning 554: a class template's conversion to const,
+  # instantiated for const.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
     -std=c++20 -O3 --expt-relaxed-constexpr -diag-suppress=554 -Xcompiler=-Wall,-Wextra>)
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 17

@@ -7,12 +7,12 @@ endif()
 target_compile_options(hearsay_dev_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # False alarms of GCC 12 about inlined Eigen and std::string code at -O3.
+  # False positives of GCC 12 about inlined Eigen and std::string code at -O3.
   target_compile_options(hearsay_dev_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-use-after-free -Wno-restrict>)
 endif()
 if(HEARSAY_SANITIZE)
-  # No recovery: undefined behaviour must fail the test that meets it, not only print a line.
+  # No recovery: undefined behaviour must fail the test that triggers it, not only print a line.
   target_compile_options(hearsay_dev_flags INTERFACE
     -fsanitize=${HEARSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(hearsay_dev_flags INTERFACE -fsanitize=${HEARSAY_SANITIZE})

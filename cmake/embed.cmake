@@ -1,6 +1,6 @@
-# hearsay_embed(VARIABLE FILE): the text of a file as a C++ raw string, for `configure_file(... @ONLY)`. The
-# build is configured anew when the file changes. No compiler limits a string of several lines, which
-# this is: chart.min.js has 200 kB in few.
+# hearsay_embed(VARIABLE FILE): the text of a file as a C++ raw string, for `configure_file(... @ONLY)`. The build is
+# reconfigured when the file changes. Compilers do not limit multi-line raw strings: chart.min.js has 200 kB in few
+# lines.
 function(hearsay_embed variable file)
   file(READ ${file} text)
   if(text MATCHES "\\)hearsay\"")

@@ -1,6 +1,6 @@
-# cpp-httplib: HEARSAY_HTTP_FOUND says whether runs can be served while they go on (hearsay/live).
-# Debian's is a compiled library, and its three macros change the layout of its classes: whoever
-# includes httplib.h needs them. They come with the target `hearsay_http`.
+# cpp-httplib: HEARSAY_HTTP_FOUND says whether runs in progress can be served (hearsay/live). Debian's is a compiled
+# library, and its three macros change the layout of its classes: every file that includes httplib.h needs them. The
+# target `hearsay_http` provides them.
 hearsay_choice(HEARSAY_HTTP "The live page")
 
 set(HEARSAY_HTTP_FOUND FALSE)

@@ -5,8 +5,8 @@ set(HEARSAY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/hearsay)
 
 install(TARGETS hearsay EXPORT hearsayTargets)
 install(TARGETS hearsay_cli)
-# Headers that need nothing but the public dependencies (tests/install/headers.py checks that): not those of single
-# devices and transports, nor what is built on a library that users need not have.
+# Headers that need only the public dependencies (tests/install/headers.py checks that): not those of single devices and
+# transports, nor those that need a library that users need not have.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE
         PATTERN "live" EXCLUDE PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "mpi" EXCLUDE

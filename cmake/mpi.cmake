@@ -4,7 +4,7 @@ set(HEARSAY_MPI_FOUND FALSE)
 if(HEARSAY_MPI STREQUAL "OFF")
   message(STATUS "MPI transport: neither built nor tested, as HEARSAY_MPI=OFF asks")
 else()
-  set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface: MPI's own C++ one is no more
+  set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface: MPI's C++ bindings were removed
   find_package(MPI COMPONENTS CXX)
   if(MPI_CXX_FOUND)
     set(HEARSAY_MPI_FOUND TRUE)
@@ -26,14 +26,14 @@ function(hearsay_mpi_or stub)
   endif()
 endfunction()
 
-# How tests start processes on this machine, however few cores it has, but for `-n N`.
+# How tests start processes on this machine, for any number of cores, without `-n N`.
 set(HEARSAY_MPIRUN ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none --mca btl_base_warn_component_unused 0)
 execute_process(COMMAND id -u OUTPUT_VARIABLE hearsay_user OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(hearsay_user STREQUAL "0")
   list(APPEND HEARSAY_MPIRUN --allow-run-as-root)
 endif()
 
-# hearsay_mpirun_test(name processes target argument...): a ctest of processes that mpirun starts.
+# hearsay_mpirun_test(name processes target argument...): a ctest whose processes are started by mpirun.
 function(hearsay_mpirun_test name processes target)
   add_test(NAME ${name} COMMAND ${HEARSAY_MPIRUN} -n ${processes} $<TARGET_FILE:${target}> ${ARGN})
   set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT 1200)

@@ -1,4 +1,5 @@
-# Headers that nearly every source parses, compiled once per target: half of the time that a source takes is parsing.
+# Headers that nearly every source includes, precompiled once per target: half of the compile time of a source is
+# parsing.
 # hearsay_precompile(TARGET): those of the library. hearsay_precompile_test(TARGET): shared by all test programs.
 option(HEARSAY_PRECOMPILE "Precompile common headers" ON)
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034  # the lists are for the sourcing scripts
-# What run.sh and test.sh share: the packages of a bare Debian 12, and how a preset is built.
-# Sourced with `set -euo pipefail`, from any directory. Says what it does, each line under $name.
+# Shared by run.sh and test.sh: the packages needed on a bare Debian 12, and how a preset is built.
+# Sourced with `set -euo pipefail`, from any directory. Prints what it does, each line prefixed by $name.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 name=$(basename "$0")
@@ -13,7 +13,7 @@ test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev python3-numpy pyt
 tidy_packages=(clang-tidy)
 fuzz_packages=(clang libclang-rt-14-dev)
 
-# A compiler cache, where there is one. CMake reads this when a build folder is first made.
+# A compiler cache, if available. CMake reads this when a build folder is first configured.
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
 fi
@@ -25,7 +25,7 @@ fail() {
   exit 1
 }
 
-# install_packages PACKAGE...: those that are missing. Calls apt only if there are any.
+# install_packages PACKAGE...: installs those that are missing. Calls apt only if there are any.
 install_packages() {
   command -v dpkg-query >/dev/null ||
     fail "this script installs packages on Debian only; elsewhere install what these" \
@@ -45,7 +45,7 @@ install_packages() {
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
-  # A failed update is no reason to stop: the lists at hand may do.
+  # A failed update is not fatal: the existing package lists may suffice.
   "${as_root[@]}" apt-get -qq update ||
     say "apt-get update failed; trying with the package lists there are"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -54,7 +54,8 @@ install_packages() {
          "Debian 12's own: check the network and the sources of apt, then call $name again"
 }
 
-# build_preset PRESET [OPTION...]: configure, with these options of cmake, and build. The compiler's words appear; on a terminal, progress too.
+# build_preset PRESET [OPTION...]: configure, with these options of cmake, and build. Compiler messages are shown; on a
+# terminal, progress too.
 build_preset() {
   local quiet=()
   [[ -t 1 ]] || quiet=(-- --quiet)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The results of the lecture on decentralized SGD, regenerated with `hearsay` alone:
+# Reproduces the results of the lecture on decentralized SGD with `hearsay` alone:
 #
 #   experiments/lecture/reproduce.sh [DIR]        runs go to DIR, by default runs/lecture
 #
-# Progress goes to stderr, the tables of docs/results.md to stdout: the graphs here, the runs by
-# `hearsay sweep`. Finished runs are kept: a second call only prints the tables, an interrupted one
-# goes on. The binary is $HEARSAY, or `hearsay` of the PATH, or that of the release build.
+# Progress goes to stderr, the tables of docs/results.md to stdout: the graphs here, the runs by `hearsay sweep`.
+# Finished runs are kept: a second call only prints the tables, an interrupted one continues. The binary is $HEARSAY, or
+# `hearsay` from the PATH, or that of the release build.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,7 +20,7 @@ mkdir -p "$runs/graphs"
 
 # ---- graphs ----
 
-# facts GRAPH N: gap, rho, rounds to average, messages a round of the mean and of the busiest peer
+# facts GRAPH N: gap, rho, rounds to average, messages per round: mean over peers and maximum
 facts() {
   local file="$runs/graphs/${1//[:=,]/_}-$2.txt"
   if [[ ! -s $file ]]; then
@@ -95,7 +95,7 @@ topology_table() {
     awk -v name="$name" -v lecture="$lecture" -v gap="$gap" -v rounds="$rounds" \
         -v messages="$messages" -v most="$most" -v small="$small" -v large="$large" 'BEGIN {
       e = -log(large / small) / log(256 / 64)
-      if (e < 0.05) e = 0  # a gap that stays, or grows, with n
+      if (e < 0.05) e = 0  # a gap that is constant, or grows, with n
       printf "| %s | %.3g | %d | %s | %d | %.1f | n^%.1f | %s |\n",
              name, messages, most, gap, rounds, e, 3 + 2 * e, lecture
     }'

@@ -9,11 +9,11 @@
 
 namespace hearsay::cost {
 
-/// What one round of training asks of one device: Fig. 3 of the Sparse-Push paper (Aketi, Singh,
-/// Rabaey 2021), and the bytes and the energy beside it.
+/// The cost of one training round on one device: memory and compute as in Fig. 3 of the Sparse-Push
+/// paper (Aketi, Singh, Rabaey 2021), plus bytes and energy.
 ///
-/// With d parameters, B samples a batch, v arrays of d floats (the model, the gradient, what the
-/// optimizer and the algorithm keep), and for one sample
+/// With d parameters, B samples per batch, v arrays of d floats (the model, the gradient, the state
+/// of the optimizer and the algorithm), and for one sample
 ///   M  multiplications of convolutions and linear layers in the forward pass,
 ///   N  values that a norm puts out,
 ///   A  values that a backward pass reads again: outputs of convolutions, linear layers, norms,
@@ -37,7 +37,7 @@ struct Cost {
   double training_flops() const { return 2 * 3 * multiply_adds; }
 };
 
-/// What one device is asked to do.
+/// The work of one device.
 struct Task {
   std::uint64_t batch = 1;
   std::size_t arrays = 2;                     ///< v
@@ -46,16 +46,16 @@ struct Task {
 
 Cost cost_of(const model::Network& network, const Task& task, std::string_view energy);
 
-/// The arrays of d floats that a peer keeps: model, gradient, those of the optimizer and the
-/// algorithm, which hears from `in_degree` others. Throws InvalidArgument.
+/// The number of arrays of d floats per peer: model, gradient, those of the optimizer and of the
+/// algorithm for a peer with `in_degree` in-neighbours. Throws InvalidArgument.
 std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
                       std::size_t in_degree);
 
-/// The bytes of one vector on the wire, header included, for random parameters of that layout.
-/// Throws InvalidArgument.
+/// Bytes of one vector on the wire, header included, for random parameters of that layout. Throws
+/// InvalidArgument.
 double vector_bytes(std::string_view compressor, const Layout& layout);
 
-/// Those of all vectors that an algorithm sends over an edge in a round.
+/// Bytes of all vectors that an algorithm sends over an edge in a round.
 double message_bytes(std::string_view algorithm, std::string_view compressor, const Layout& layout);
 
 }  // namespace hearsay::cost

@@ -5,23 +5,23 @@
 
 namespace hearsay::cost {
 
-/// What to count, as specs: a network on images of a size, and how it is trained.
+/// What to count, as specs: a network for a given image size, and how it is trained.
 struct CostRequest {
   std::string model;
   std::string input = "3x32x32";  ///< channels x height x width
   std::size_t classes = 10;
   std::size_t peers = 4;
-  std::uint64_t batch = 32;  ///< of a peer
+  std::uint64_t batch = 32;  ///< per peer
   std::string graph = "ring:directed";
   std::string algorithm = "sparse-push";
-  std::string compressor = "";  ///< empty: topk:keep=0.01, or what the algorithm takes
+  std::string compressor = "";  ///< empty: topk:keep=0.01, or the algorithm's only choice
   std::string optimizer = "momentum";
   std::string energy = "horowitz45";
 };
 
-/// The cost of a round (cost.h) for a device that trains alone with all samples, and for each of
-/// the peers with its part of them, side by side. Throws InvalidArgument, also for what cannot be
-/// trained so.
+/// The cost of a round (cost.h) for a device that trains alone on all samples, and for each of the
+/// peers with its share of them, side by side. Throws InvalidArgument, also for a combination that
+/// cannot be trained.
 std::string cost_table(const CostRequest& request);
 
 }  // namespace hearsay::cost

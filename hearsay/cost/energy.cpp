@@ -12,9 +12,9 @@ namespace {
 
 /// Operations: M. Horowitz, "Computing's energy problem (and what we can do about it)", ISSCC 2014,
 /// 45 nm, 0.9 V: a 32-bit float multiplication 3.7 pJ, an addition 0.9 pJ, 64 bits from DRAM 1.3 to
-/// 2.6 nJ; 640 pJ for 32 of them is what Han, Pool, Tran, Dally 2015 take. Radio: D. Halperin, B.
-/// Greenstein, A. Sheth, D. Wetherall, "Demystifying 802.11n power consumption", HotPower 2010: up
-/// to 2.1 W. The rate is an assumption.
+/// 2.6 nJ; 640 pJ for 32 of them is the value used by Han, Pool, Tran, Dally 2015. Radio: D.
+/// Halperin, B. Greenstein, A. Sheth, D. Wetherall, "Demystifying 802.11n power consumption",
+/// HotPower 2010: up to 2.1 W. The rate is an assumption.
 constexpr Parameter kHorowitz45[] = {
     {"mac", "4.6", "[0, inf)", "pJ for a multiplication and an addition of 32-bit floats"},
     {"word", "640", "[0, inf)", "pJ for 32 bits to or from DRAM"},

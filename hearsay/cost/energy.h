@@ -8,7 +8,7 @@
 
 namespace hearsay::cost {
 
-/// What one device does in a round, in the units that energy is paid for.
+/// The work of one device in a round, in the units that energy is charged for.
 struct Effort {
   double multiply_adds = 0;
   double words = 0;  ///< of 32 bits, moved to or from memory
@@ -23,8 +23,8 @@ struct Energy {
 };
 
 /// One row of the registry: a way to turn effort into energy, with its constants as parameters.
-/// These are models of a device, not measurements; docs/energy.md says where each constant is from
-/// and what is left out.
+/// These are models of a device, not measurements; docs/energy.md gives the source of each constant
+/// and what is not modelled.
 struct EnergyEntry {
   std::string_view name;
   std::string_view example;

@@ -12,13 +12,13 @@ namespace hearsay::live {
 
 ClientStream::ClientStream(int socket, const Signal& closing)
     : socket_(socket), closing_(closing), deadline_(Clock::now() + kRequestTime) {
-  // The system holds less for viewers that do not read, and drops them sooner.
+  // The system buffers less for viewers that do not read, and they are dropped sooner.
   constexpr int kSendBuffer = 128 << 10;
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
 }
 
 ClientStream::~ClientStream() {
-  // Bytes that nobody read make the system cancel the connection, and our answer with it.
+  // Unread bytes would make the system reset the connection, and discard our answer.
   ::shutdown(socket_, SHUT_WR);
   std::array<char, 4096> ignored;
   std::size_t more = 64 << 10;
@@ -30,7 +30,7 @@ ClientStream::~ClientStream() {
   ::close(socket_);
 }
 
-/// Until the socket is ready for one of `events`. False: it is time, the server closes, or the
+/// Waits until the socket is ready for one of `events`. False: timed out, the server closes, or the
 /// viewer has gone.
 bool ClientStream::wait(short events, Clock::time_point until) const {
   for (;;) {
@@ -81,7 +81,7 @@ ssize_t ClientStream::write(const char* data, std::size_t size) {
 }
 
 void ClientStream::get_remote_ip_and_port(std::string& ip, int& port) const {
-  ip.clear();  // nobody here asks who it is
+  ip.clear();  // not used
   port = 0;
 }
 

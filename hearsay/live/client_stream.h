@@ -13,8 +13,8 @@
 namespace hearsay::live {
 
 /// One viewer's connection, with limits: on the bytes of a request, on the time to send it, and on
-/// the time to take the answer. cpp-httplib's own has none on either as a whole, so a line without
-/// an end would fill the memory, and a byte a second would hold a thread for ever.
+/// the time to read the response. cpp-httplib's own stream has no such overall limits, so an
+/// endless line would fill memory, and one byte per second would hold a thread forever.
 class ClientStream : public httplib::Stream {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,21 +22,21 @@ class ClientStream : public httplib::Stream {
   static constexpr std::size_t kRequestBytes = 8 << 10;
   static constexpr std::chrono::seconds kRequestTime{5};
   static constexpr std::chrono::seconds kAnswerTime{30};  ///< from its first byte on
-  static constexpr std::chrono::minutes kMakingTime{10};  ///< until then: no fault of the viewer's
-  static constexpr std::chrono::seconds kStall{5};        ///< without a byte taken
+  static constexpr std::chrono::minutes kMakingTime{10};  ///< until then: not the viewer's fault
+  static constexpr std::chrono::seconds kStall{5};        ///< in which no byte is read
 
   /// `closing`: raised when the server closes; then all calls fail.
   ClientStream(int socket, const Signal& closing);
-  ~ClientStream() override;  ///< closes the connection, so that what was sent arrives
+  ~ClientStream() override;  ///< closes the connection such that what was sent arrives
 
-  /// The request is read. The answer may take that long, once its first byte is there.
+  /// The request has been read. The response may take that long from its first byte on.
   void answer_within(std::chrono::seconds time) {
     answer_time_ = time;
     deadline_ = Clock::now() + kMakingTime;
   }
 
   bool is_readable() const override;
-  /// Whether the viewer is still there and takes bytes, within kStall.
+  /// Whether the viewer is still connected and accepts bytes within kStall.
   bool is_writable() const override;
   ssize_t read(char* data, std::size_t size) override;
   ssize_t write(const char* data, std::size_t size) override;
@@ -51,9 +51,9 @@ class ClientStream : public httplib::Stream {
   const Signal& closing_;
   Clock::time_point deadline_;
   std::optional<std::chrono::seconds> answer_time_;  ///< until the first byte is written
-  std::size_t left_ = kRequestBytes;                 ///< that may still come
-  std::array<char, 4096> ahead_{};   ///< what has come: requests are read byte by byte
-  std::size_t begin_ = 0, end_ = 0;  ///< of it, not given out yet
+  std::size_t left_ = kRequestBytes;                 ///< bytes still allowed
+  std::array<char, 4096> ahead_{};   ///< read ahead: requests are parsed byte by byte
+  std::size_t begin_ = 0, end_ = 0;  ///< of it, not consumed yet
 };
 
 }  // namespace hearsay::live

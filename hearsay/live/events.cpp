@@ -35,7 +35,8 @@ std::string Events::next(const Feed::State& state) {
     progress_ = state.progress;
     text += fmt::format("event: progress\ndata: {}\n\n", progress_);
   }
-  // The state is older than the poll: who says that it has ended has written its last line.
+  // The state is older than the poll: if it says that the run has ended, the last line was already
+  // written.
   if (state.ended && tail_.at_end()) {
     text += "event: end\ndata: null\n\n";
     ended_ = true;

@@ -10,31 +10,31 @@
 
 namespace hearsay::live {
 
-/// What one viewer hears of a run, as server-sent events (HTML Living Standard, 9.2):
+/// The server-sent events that one viewer gets of a run (HTML Living Standard, 9.2):
 ///
-///   event: line        data: a line of metrics.jsonl      id: where it ends in the file, in bytes
+///   event: line        data: a line of metrics.jsonl      id: byte offset of its end in the file
 ///   event: progress    data: {"round": 1200, "total": 1520, "rounds_per_second": 80.1,
 ///                             "seconds_left": 4}
-///   event: reset       what was told does not hold any more; lines begin anew
-///   event: end         all lines are told, no more will come
+///   event: reset       lines sent so far are invalid; lines start over
+///   event: end         all lines were sent, no more will come
 ///
-/// A viewer that comes back with the last id goes on from there, so nothing is kept of those that
-/// have left.
+/// A viewer that reconnects with the last id continues from there, so no state is kept for viewers
+/// that have left.
 class Events {
  public:
-  /// `last_id`: what the viewer heard last (Last-Event-ID); anything but a number is nothing.
+  /// `last_id`: the last id that the viewer got (Last-Event-ID); ignored if it is not a number.
   Events(const std::filesystem::path& metrics, const std::string& last_id);
 
-  /// The bytes to send now, given what the feed says; maybe none. The file is read if that says
-  /// that it has changed, or there was more than came last time.
+  /// The bytes to send now, given the state of the feed; may be empty. The file is read if the
+  /// state says that it has changed, or if the last call did not read all of it.
   std::string next(const Feed::State& state);
 
-  bool ended() const { return ended_; }  ///< the viewer was told so
+  bool ended() const { return ended_; }  ///< the viewer got the end event
 
  private:
   Tail tail_;
-  std::optional<std::uint64_t> changes_;  ///< that were read
-  std::string progress_;                  ///< told last
+  std::optional<std::uint64_t> changes_;  ///< the last that were read
+  std::string progress_;                  ///< sent last
   bool ended_ = false;
 };
 

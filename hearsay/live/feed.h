@@ -8,12 +8,12 @@
 
 namespace hearsay::live {
 
-/// What all viewers of a run are told: that its file has changed, how far it is, that it has ended,
-/// and that the server closes. Any thread may call any member.
+/// State shared by all viewers of a run: that its file has changed, its progress, that it has
+/// ended, and that the server closes. Thread-safe.
 class Feed {
  public:
   struct State {
-    std::uint64_t version = 0;  ///< counts what was told
+    std::uint64_t version = 0;  ///< counts updates
     std::uint64_t changes = 0;  ///< of the file
     std::string progress = {};  ///< the last, a JSON object in one line; empty: none yet
     bool ended = false, closed = false;
@@ -25,7 +25,7 @@ class Feed {
   void close();
 
   State state() const;
-  /// Waits until something is told after `version`, at most that long.
+  /// Waits for an update after `version`, at most that long.
   State wait(std::uint64_t version, std::chrono::milliseconds time) const;
 
  private:

@@ -13,7 +13,7 @@ namespace hearsay::live {
 
 namespace {
 
-/// Compares in a time that does not tell how much is right.
+/// Compares in a time that does not reveal how many characters match.
 bool same(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -20,7 +20,7 @@ namespace hearsay::live {
 
 namespace {
 
-constexpr int kWaiting = 16;  // connections that the system holds until they are served
+constexpr int kWaiting = 16;  // backlog: connections that the system queues until they are served
 
 std::string hostname() {
   std::array<char, 256> name{};

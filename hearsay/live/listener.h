@@ -5,15 +5,15 @@
 
 namespace hearsay::live {
 
-/// A TCP socket that listens for viewers. It is made before a run begins, so that a port that is
-/// taken is an error before anything is written, and goes to the server's process.
+/// A TCP socket that listens for viewers. It is made before a run begins, so that a port in use is
+/// an error before anything is written, and is passed to the server's process.
 class Listener {
  public:
-  /// `address`: digits (127.0.0.1, ::1, 0.0.0.0) or localhost. Port 0: any free one.
-  /// Throws InvalidArgument if nobody can listen there.
+  /// `address`: numeric (127.0.0.1, ::1, 0.0.0.0) or localhost. Port 0: any free one. Throws
+  /// InvalidArgument if it cannot listen there.
   Listener(const std::string& address, std::uint16_t port);
 
-  /// One that listens already, inherited as that descriptor. Throws RunFailed if it is none.
+  /// A listening socket inherited as that descriptor. Throws RunFailed if it is not one.
   static Listener adopt(int descriptor);
 
   ~Listener();
@@ -22,11 +22,11 @@ class Listener {
 
   int descriptor() const { return descriptor_; }
   std::uint16_t port() const { return port_; }
-  const std::string& address() const { return address_; }  ///< digits
-  bool loopback() const;                                   ///< reached from this machine alone
+  const std::string& address() const { return address_; }  ///< numeric
+  bool loopback() const;                                   ///< reachable from this machine only
 
-  /// "http://127.0.0.1:8080/", with "?token=..." if there is one. An address that stands for all of
-  /// the machine's is replaced by its name.
+  /// "http://127.0.0.1:8080/", with "?token=..." if there is one. A wildcard address is replaced by
+  /// the machine's name.
   std::string url(const std::string& token) const;
 
  private:

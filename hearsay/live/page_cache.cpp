@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In place of the page, with the reason; it comes back by itself.
+/// Shown instead of the page, with the reason; it reloads automatically.
 std::string waiting_page(const std::string& reason) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"

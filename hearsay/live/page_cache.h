@@ -8,16 +8,17 @@
 
 namespace hearsay::live {
 
-/// The page of a run directory, made again when its files have changed, but not more often than
-/// every kPause: however many ask, the work is that of a few. Any thread may call any member.
+/// The page of a run directory, regenerated when its files have changed, but at most every kPause:
+/// the work is bounded for any number of viewers. Thread-safe.
 class PageCache {
  public:
   static constexpr std::chrono::seconds kPause{2};
 
   explicit PageCache(std::filesystem::path run) : run_(std::move(run)) {}
 
-  /// `live`: the page follows the run's events. Never throws: if there is no page it is one that
-  /// says why, and asks again. It is shared, since a slow viewer reads on while the next is made.
+  /// `live`: the page follows the run's events. Never throws: if there is no page it returns one
+  /// that says why, and reloads. It is shared, since a slow viewer may still read it while the next
+  /// is made.
   std::shared_ptr<const std::string> page(bool live);
 
  private:
@@ -28,7 +29,7 @@ class PageCache {
   const std::filesystem::path run_;
   std::mutex mutex_;  ///< held while a page is made: one at a time
   std::shared_ptr<const std::string> page_;
-  std::string stamp_;  ///< of the files that it was made of
+  std::string stamp_;  ///< of the files that it was made from
   bool live_ = false;
   Clock::time_point made_{};
 };

@@ -27,17 +27,17 @@ namespace {
 namespace fs = std::filesystem;
 using httplib::DataSink, httplib::Request, httplib::Response;
 
-constexpr int kLook = 250;                // milliseconds between looks at the run's file
-constexpr std::chrono::seconds kBeat{1};  // how often a silent stream shows that it is there
-constexpr std::chrono::seconds kStreamTime{600};  // then the browser comes back by itself
-constexpr std::size_t kPiece = 64 << 10;          // bytes of an answer that are sent at once
+constexpr int kLook = 250;                        // milliseconds between polls of the run's file
+constexpr std::chrono::seconds kBeat{1};          // keepalive interval of an idle stream
+constexpr std::chrono::seconds kStreamTime{600};  // then the browser reconnects automatically
+constexpr std::size_t kPiece = 64 << 10;          // bytes of a response per write
 
 void refuse(Response& response, int status, const char* why) {
   response.status = status;
   response.set_content(std::string(why) + "\n", "text/plain");
 }
 
-/// A place among the viewers, while it lives.
+/// Holds a place among the viewers during its lifetime.
 class Seat {
  public:
   explicit Seat(std::atomic<std::size_t>& taken) : taken_(taken), number_(++taken) {}
@@ -51,7 +51,7 @@ class Seat {
   std::size_t number_;
 };
 
-/// What cpp-httplib hands connections to: not too many a second, and not too many at once.
+/// The task queue of cpp-httplib: bounds new connections per second and concurrent ones.
 class Queue : public httplib::TaskQueue {
  public:
   Queue(Slots& slots, const Signal& closing, std::atomic<std::size_t>& connections)
@@ -118,7 +118,7 @@ class HttpServer : public Server, private httplib::Server {
 
   void end() override {
     feed_.end();
-    pages_.page(false);  // viewers all ask for it now, and those who come later find it made
+    pages_.page(false);  // all viewers request it now; later ones find it in the cache
   }
   std::size_t viewers() const override { return viewers_; }
 
@@ -128,7 +128,7 @@ class HttpServer : public Server, private httplib::Server {
   }
 
  private:
-  /// Threads end from now on.
+  /// Makes all threads end.
   void close() {
     closing_.raise();
     feed_.close();
@@ -136,7 +136,7 @@ class HttpServer : public Server, private httplib::Server {
     ::shutdown(listener_.descriptor(), SHUT_RDWR);  // accept fails
   }
 
-  /// Until the server closes. An error of accept ends cpp-httplib's loop, but not this one.
+  /// Runs until the server closes. An error of accept ends cpp-httplib's loop, but not this one.
   void accept() {
     do {
       svr_sock_ = ::fcntl(listener_.descriptor(), F_DUPFD_CLOEXEC, 0);
@@ -144,7 +144,7 @@ class HttpServer : public Server, private httplib::Server {
     } while (!closing_.wait(100));
   }
 
-  /// Look for all viewers whether the run's file has changed.
+  /// Polls the run's file for changes, on behalf of all viewers.
   void observe() {
     const fs::path file = run_ / "metrics.jsonl";
     struct stat last {};
@@ -165,7 +165,7 @@ class HttpServer : public Server, private httplib::Server {
     try {
       bool closed = false;
       return process_request(stream, true, closed, [&](Request& request) {
-        // No compression, which costs more than the network here, and no parts of files.
+        // No compression, which costs more than the network here, and no range requests.
         request.headers.erase("Accept-Encoding");
         request.headers.erase("Range");
         request.ranges.clear();
@@ -243,8 +243,8 @@ class HttpServer : public Server, private httplib::Server {
         [this, seat, events](std::size_t, DataSink& sink) { return send_news(*events, sink); });
   }
 
-  /// What there is to tell, after waiting for it; a comment if that takes long. False: the viewer
-  /// has gone.
+  /// Waits for events and sends them, or a comment if none come in time. False: the viewer has
+  /// gone.
   bool send_news(Events& events, DataSink& sink) {
     const Feed::State before = feed_.state();
     Feed::State state = before;
@@ -255,7 +255,7 @@ class HttpServer : public Server, private httplib::Server {
     }
     if (state.closed || !sink.is_writable()) return false;
     if (text.empty()) text = ": beat\n\n";
-    if (events.ended()) ++told_the_end_;  // before it can be answered
+    if (events.ended()) ++told_the_end_;  // before the viewer can react to it
     if (!sink.write(text.data(), text.size())) {
       if (events.ended()) --told_the_end_;
       return false;

@@ -8,7 +8,7 @@
 
 namespace hearsay::live {
 
-/// Raised once and for good; threads that wait for a descriptor can wait for this one beside it.
+/// Raised once and never reset; a thread that polls a descriptor can poll this one too.
 class Signal {
  public:
   Signal() : descriptor_(::eventfd(0, EFD_CLOEXEC)) {

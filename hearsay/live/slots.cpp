@@ -49,7 +49,7 @@ void Slots::work() {
       if (!job_) return;
       job = std::exchange(job_, nullptr);
     }
-    changed_.notify_all();  // there is room for the next
+    changed_.notify_all();  // the next job can be handed over
     job();
   }
 }

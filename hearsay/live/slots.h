@@ -8,17 +8,17 @@
 
 namespace hearsay::live {
 
-/// A few threads for connections. Who brings one waits until a thread is free, so no more
+/// A fixed set of threads for connections. `run` blocks until a thread is free, so no more
 /// connections are accepted than are served, and the descriptors of the process are bounded.
 class Slots {
  public:
   explicit Slots(std::size_t threads);
-  ~Slots();  ///< closes, and waits for what runs
+  ~Slots();  ///< closes, and waits for running jobs
 
-  /// Hand over a job. After `close` the caller does it.
+  /// Hands over a job. After `close` the caller runs it.
   void run(std::function<void()> job);
 
-  /// From now on nobody waits for a free thread.
+  /// From now on `run` does not wait for a free thread.
   void close();
 
  private:

@@ -15,7 +15,7 @@ namespace {
 /// A file that is open for reading, or none.
 class Reader {
  public:
-  /// Without waiting: a pipe in place of the file has no lines.
+  /// Non-blocking: a pipe in place of the file has no lines.
   explicit Reader(const char* path) : descriptor_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ >= 0 && (::fstat(descriptor_, &facts_) != 0 || !S_ISREG(facts_.st_mode))) {
       ::close(std::exchange(descriptor_, -1));
@@ -68,7 +68,7 @@ Tail::News Tail::poll() {
   const Reader reader(file_.c_str());
   if (!reader.good()) return news;
 
-  if (!offset_) {  // the first time that it is there
+  if (!offset_) {  // the first time that the file exists
     inode_ = reader.inode();
     offset_ = wanted_ ? *wanted_ : reader.size() - std::min(reader.size(), kFirstBytes);
     if (!wanted_) skipping_ = !reader.line_begins(*offset_);

@@ -5,15 +5,15 @@
 
 namespace hearsay::live {
 
-/// Lets so many a second through on average, and `burst` at once after a rest: what viewers can
-/// make the server do in a second is bounded, however many they are.
+/// Rate limiter (token bucket): so many per second on average, and `burst` at once after an idle
+/// time. It bounds the work per second for any number of viewers.
 class Turnstile {
  public:
   using Clock = std::chrono::steady_clock;
 
   Turnstile(double per_second, double burst) : rate_(per_second), burst_(burst), free_(burst) {}
 
-  /// One passes, at `now`; returns how long it has to wait first. Times do not decrease.
+  /// One arrives, at `now`; returns how long it has to wait first. Times do not decrease.
   std::chrono::duration<double> pass(Clock::time_point now) {
     const std::chrono::duration<double> since = now - last_;
     free_ = std::min(burst_, free_ + rate_ * since.count()) - 1;
@@ -23,7 +23,7 @@ class Turnstile {
 
  private:
   double rate_, burst_;
-  double free_;  ///< that could pass at once; less than 0: so many are waiting
+  double free_;  ///< how many could pass at once; negative: how many are waiting
   Clock::time_point last_{};
 };
 

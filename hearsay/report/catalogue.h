@@ -5,8 +5,8 @@
 
 namespace hearsay::report {
 
-/// What there is in a family ("graphs", "compressors", ...), with parameters, as text for a
-/// terminal; every family if empty. Throws InvalidArgument for other words.
+/// The components of a family ("graphs", "compressors", ...), with parameters, as text for a
+/// terminal; of every family if empty. Throws InvalidArgument for an unknown family.
 std::string catalogue(std::string_view family);
 
 /// docs/config_reference.md: every setting and every component, from the same tables.

@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// act(text, ended) for every line of a file; lines that are too long come cut, as what is no JSON.
+/// act(text, ended) for every line of a file; lines that are too long are passed truncated, so that
+/// they are not valid JSON.
 template <class Act>
 void for_each_line(const std::filesystem::path& file, std::size_t most, const Act& act) {
   std::ifstream in(file, std::ios::binary);
@@ -45,8 +46,8 @@ void for_each_line(const std::filesystem::path& file, std::size_t most, const Ac
 
 }  // namespace
 
-/// One line on its way into the columns: the numbers at its top level and in lists there. Deeper
-/// things are passed over. Numbers are kept until the line has proved whole.
+/// Parses one line for the columns: the numbers at its top level and in lists there. Deeper values
+/// are ignored. Numbers are buffered until the whole line has proved valid.
 class Columns::Line : public nlohmann::json_sax<Json> {
  public:
   struct Number {
@@ -76,7 +77,7 @@ class Columns::Line : public nlohmann::json_sax<Json> {
 
   bool start_object(std::size_t) override {
     if (depth_ == 0) object_ = true;
-    if (depth_ == 2) add(kAbsent);  // an entry of a list all the same
+    if (depth_ == 2) add(kAbsent);  // still an entry of a list
     return descend();
   }
   bool start_array(std::size_t) override {
@@ -114,21 +115,21 @@ class Columns::Line : public nlohmann::json_sax<Json> {
     if (depth_ != 2 || !list_) return true;
     if (entry_ < kMostEntries) {
       numbers_.push_back({keys_used_ - 1, entry_++, true, value});
-    } else {  // none of it
+    } else {  // drop the whole list
       numbers_.resize(numbers_.size() - entry_);
       list_ = false;
     }
     return true;
   }
 
-  std::vector<std::string> keys_;  ///< room that is used again
+  std::vector<std::string> keys_;  ///< reused buffer
   std::size_t keys_used_ = 0;
   std::vector<Number> numbers_;
   std::size_t depth_ = 0, entry_ = 0;
   bool object_ = false, list_ = false;
 };
 
-/// Takes lines one after the other.
+/// Appends lines one after the other.
 class Columns::Reader {
  public:
   Reader(Columns& columns, std::string file) : columns_(columns), file_(std::move(file)) {}
@@ -174,7 +175,7 @@ class Columns::Reader {
     return kAbsent;
   }
 
-  /// The column of a key. Lines mostly have the same keys in the same places.
+  /// The column of a key. Fast path: lines mostly have the same keys at the same positions.
   Column* find(std::size_t place, bool in_list) {
     const std::string& key = line_.key_at(place);
     if (places_.size() <= place) places_.resize(place + 1, columns_.columns_.end());
@@ -195,7 +196,7 @@ class Columns::Reader {
     if (column == nullptr) return;
     if (column->entries.size() <= number.entry) column->entries.resize(number.entry + 1);
     auto& values = column->entries[number.entry];
-    if (values.size() > columns_.lines_) return;  // a key that stands twice in the line
+    if (values.size() > columns_.lines_) return;  // a duplicate key in the line
     values.resize(columns_.lines_, kAbsent);
     values.push_back(number.value);
   }

@@ -10,31 +10,31 @@
 
 namespace hearsay::report {
 
-/// metrics.jsonl as columns: for each figure a number a line.
+/// metrics.jsonl as columns: one number per line for each figure (top-level key).
 ///
-/// Two numbers stand for what a line does not say: kAbsent where it has no such figure, kNotFinite
-/// where it has null, which is how JSON tells of an infinity or NaN.
+/// Two sentinels mark missing values: kAbsent where a line has no such figure, kNotFinite where it
+/// has null, which is how JSON encodes an infinity or NaN.
 ///
-/// A column of doubles is what a long run needs: 200,000 lines of 8 peers are 70 MB here, and more
-/// than a gigabyte as trees of JSON. The file is read in pieces, one line is parsed at a time, and
-/// whatever the file holds, memory is bounded by the limits below.
+/// Columns of doubles keep long runs small: 200,000 lines of 8 peers are 70 MB here, and more than
+/// a gigabyte as JSON trees. The file is read in pieces, one line is parsed at a time, and memory
+/// is bounded by the limits below for any file.
 class Columns {
  public:
   static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
   static constexpr double kNotFinite = std::numeric_limits<double>::infinity();
 
-  static constexpr std::size_t kMostFigures = 64;  ///< others, in order of appearance, are not kept
-  static constexpr std::size_t kMostEntries = 64;  ///< of a list; longer ones are not kept
+  static constexpr std::size_t kMostFigures = 64;   ///< later ones are not kept
+  static constexpr std::size_t kMostEntries = 64;   ///< of a list; longer ones are not kept
   static constexpr std::size_t kMostBadLines = 20;  ///< a file with more is refused
   static constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
   static constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{4} << 30;
 
   Columns() = default;
 
-  /// Lines that are no JSON object, have no round, or go back to an earlier one are left out and
-  /// named in problems(). A last line without its end is being written and does not count, unless
-  /// it is whole. Throws CorruptData for a file that is too large or has too many such lines,
-  /// RunFailed if it cannot be read.
+  /// Lines that are not a JSON object, have no round, or go back to an earlier one are skipped and
+  /// named in problems(). A last line without a newline is still being written and is ignored,
+  /// unless it is complete. Throws CorruptData for a file that is too large or has too many such
+  /// lines, RunFailed if it cannot be read.
   explicit Columns(const std::filesystem::path& file);
 
   std::size_t lines() const { return lines_; }
@@ -48,7 +48,7 @@ class Columns {
   }
   std::size_t entries(std::string_view key) const;  ///< of the longest list; 0: there is none
 
-  /// What figure() knows, lists left aside.
+  /// The keys that figure() knows, except lists.
   std::vector<std::string> keys() const;
 
   /// "[report] runs/a/metrics.jsonl, line 17: it is no JSON object"

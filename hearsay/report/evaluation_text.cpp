@@ -12,7 +12,7 @@ namespace hearsay::report {
 
 namespace {
 
-/// A part of the line. Where there is no room for all, those of the highest rank go first.
+/// A part of the line. If not all fit, those of the highest rank are dropped first.
 struct Part {
   std::string text;
   int rank = 0;
@@ -24,8 +24,8 @@ std::string joined(const std::vector<Part>& parts) {
   return text;
 }
 
-/// With its unit, and room for so many digits before the point; a number of significant digits
-/// fills nine characters from the left.
+/// With its unit, padded to so many digits before the decimal point; a metric printed with
+/// significant digits is left-aligned in nine characters.
 std::string padded(const engine::Metric& metric, double value, int before) {
   const std::string text = engine::format_value(metric, value);
   const std::string wide = metric.significant
@@ -34,7 +34,7 @@ std::string padded(const engine::Metric& metric, double value, int before) {
   return metric.unit.empty() ? wide : fmt::format("{} {}", wide, metric.unit);
 }
 
-/// Of metric number k of a run: the first is the most important.
+/// Adds metric number k of a run: the first is the most important.
 void add_metric(const train::MetricResult& result, std::size_t k, std::vector<Part>& parts) {
   const engine::Metric& metric = result.metric;
   const int later = k == 0 ? 0 : 1;

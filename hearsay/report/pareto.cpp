@@ -16,8 +16,8 @@ std::vector<std::size_t> pareto_front(std::span<const double> x, std::span<const
     if (x[a] != x[b]) return x[a] > x[b];
     return y[a] != y[b] ? y[a] > y[b] : a > b;
   });
-  // From the largest x down. Those with no less x are a part of `order` that grows, and so are
-  // those with more: of both the highest y is kept.
+  // From the largest x down. The points with no smaller x are a growing prefix of `order`, and so
+  // are those with larger x: the highest y of each prefix is kept.
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   double highest_with_no_less = kNone, highest_with_more = kNone;
   std::size_t no_less = 0, more = 0;

@@ -21,13 +21,13 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t kMostConfigBytes = 1 << 20;
 
-/// Whether there is something to read: pipes and devices would never end.
+/// Whether it is a regular file: reading a pipe or device might never end.
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
 }
 
-/// What a directory lacks to be that of a run, or "".
+/// What a directory lacks to be a run directory, or "".
 std::string missing_in(const fs::path& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) return "there is no directory";
@@ -51,9 +51,9 @@ train::Config read_config(const fs::path& file) {
   return config;
 }
 
-/// Which metrics the run has, as its first evaluation says; null if that says nothing.
+/// The metrics of the run as described by its first evaluation; null if it has no description.
 Json described_metrics(const fs::path& metrics) {
-  constexpr int kDeepest = 4;  // of a list of rows; what lies deeper is left out
+  constexpr int kDeepest = 4;  // of a list of rows; deeper values are dropped
   std::ifstream in(metrics, std::ios::binary);
   std::string line, piece(std::size_t{1} << 16, '\0');
   while (line.find('\n') == std::string::npos && line.size() < Columns::kMostLineBytes) {
@@ -68,7 +68,7 @@ Json described_metrics(const fs::path& metrics) {
   return found == first.end() ? Json() : *found;
 }
 
-/// What the last evaluation says, for a run without a summary.
+/// The last evaluation, for a run without a summary.
 Json last_line(const Columns& columns, const fs::path& metrics) {
   Json line = Json::object();
   if (columns.lines() > 0) line["metrics"] = described_metrics(metrics);
@@ -102,7 +102,7 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
     throw InvalidArgument(fmt::format("[report] {} holds no run: {}", name_, missing));
   }
   config_ = read_config(config);
-  finished_ = is_file(summary);  // before metrics, which are whole then
+  finished_ = is_file(summary);  // before metrics, which are complete then
   columns_ = Columns(metrics);
   if (finished_ && columns_.lines() == 0) {
     throw CorruptData(columns_.problems().empty()

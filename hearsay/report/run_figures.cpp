@@ -42,7 +42,7 @@ std::optional<std::uint64_t> round_of(const Record& record, const Figure& figure
 }
 
 std::optional<double> figure_at(const Record& record, const Figure& figure, std::uint64_t round) {
-  const auto rounds = record.columns().figure("round");  // they ascend
+  const auto rounds = record.columns().figure("round");  // ascending
   const double end = static_cast<double>(round);
   const auto first =
       figure.window > 0

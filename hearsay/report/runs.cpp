@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The records in a directory, by name; none if it is no directory.
+/// The sweep records in a directory, by name; none if it is not a directory.
 std::vector<fs::path> find_sweep_records(const fs::path& directory) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -63,7 +63,7 @@ class Reader {
         std::vector<std::size_t>& runs = sweep.rows.emplace_back();
         for (const fs::path& directory : sweep.record.runs[r]) {
           std::error_code error;
-          if (!fs::exists(directory / "metrics.jsonl", error)) continue;  // it has not begun
+          if (!fs::exists(directory / "metrics.jsonl", error)) continue;  // not started yet
           const std::size_t run = add_run(directory, sweep.record.sweep.rows[r].label);
           if (run != kNone) runs.push_back(run);
         }

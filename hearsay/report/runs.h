@@ -11,7 +11,7 @@
 
 namespace hearsay::report {
 
-/// A run as tables and pages show it.
+/// A run as shown by tables and pages.
 struct ShownRun {
   Record record;
   std::string label;  ///< its row in a sweep, else the directory as it was given
@@ -22,22 +22,23 @@ struct ShownRun {
 struct ShownSweep {
   sweep::SweepRecord record;
   SweepTable table;                            ///< of the runs that have finished
-  std::vector<std::vector<std::size_t>> rows;  ///< for each row the runs that there are, by index
+  std::vector<std::vector<std::size_t>> rows;  ///< for each row the indices of its existing runs
 };
 
-/// The metrics of all runs, each once, those of the first run first. Their texts are the runs'.
+/// The metrics of all runs, each once, those of the first run first. Their strings are owned by the
+/// runs.
 std::vector<engine::Metric> metrics_of(std::span<const ShownRun> runs);
 
-/// What a table or a page is made of.
+/// The input of a table or a page.
 struct Runs {
   std::vector<ShownRun> runs;
   std::vector<ShownSweep> sweeps;
-  std::vector<std::string> problems;  ///< directories and lines left out, with file and line
+  std::vector<std::string> problems;  ///< skipped directories and lines, with file and line
 };
 
 /// Reads each directory: a run, or if it holds *.sweep.json the runs of these sweeps (also the path
-/// of one such file). What is damaged or foreign is left out and named; the others come all the
-/// same. Runs of a sweep that have not begun are no problem.
+/// of one such file). Damaged or foreign ones are skipped and named in `problems`; the others are
+/// still read. Runs of a sweep that have not begun are not a problem.
 Runs read_runs(std::span<const std::string> directories);
 
 }  // namespace hearsay::report

@@ -27,7 +27,7 @@ void keep(std::span<const double> y, std::size_t begin, std::size_t end,
   }
 }
 
-/// position(k) in [0, 1] ascends.
+/// position(k) in [0, 1] is ascending.
 template <class Position>
 void keep_stretches(std::span<const double> y, std::size_t stretches, const Position& position,
                     std::vector<std::size_t>& kept) {
@@ -61,7 +61,7 @@ std::vector<std::size_t> sample(std::span<const double> x, std::span<const doubl
                                              : static_cast<double>(k) / static_cast<double>(n - 1);
   };
   keep_stretches(y, stretches - half, plain, kept);
-  // From the mean distance of two points on: a logarithm begins nowhere.
+  // Starts at the mean distance of two points: log(x) has no lower bound.
   const auto whole = static_cast<double>(n);
   keep_stretches(
       y, half, [&](std::size_t k) { return std::log1p(plain(k) * whole) / std::log1p(whole); },

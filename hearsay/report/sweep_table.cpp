@@ -22,8 +22,8 @@ using sweep::SweepRow;
 using OfRow = std::vector<const Record*>;  // its finished runs
 using Rows = std::vector<std::vector<std::string>>;
 
-/// How the numbers of a cell are written: with so many digits after the point, or as powers of ten
-/// if that would leave a mean less than two digits of its own.
+/// Number format of a cell: so many digits after the decimal point, or scientific notation if that
+/// would leave a mean fewer than two significant digits.
 struct Style {
   int digits;
   bool powers;
@@ -34,7 +34,7 @@ struct Style {
   std::string text(double value) const {
     return powers ? fmt::format("{:.2e}", value) : fmt::format("{:.{}f}", value, digits);
   }
-  /// "+0.34"; what is written as zero is "+0.00", also from below.
+  /// "+0.34"; a value that rounds to zero is "+0.00", also a negative one.
   std::string with_sign(double value) const {
     const std::string its = text(value);
     const bool zero = its.find_first_of("123456789") == std::string::npos;
@@ -78,7 +78,7 @@ void find_transient(const OfRow& runs, const OfRow& other, const Figure& figure,
   cell.beyond = end > 0 && end + figure.window > last;
 }
 
-/// Where `row` is measured against: the row of that label at the same place of all axes.
+/// The reference row of `row`: the row of that label at the same position on all axes.
 std::optional<std::size_t> row_against(const std::vector<SweepRow>& rows, const SweepRow& row,
                                        const std::string& label) {
   sweep::Place place = row.place;
@@ -162,7 +162,8 @@ const SweepCell* cell_of(const SweepRecord& record, const SweepTable& table,
                      [static_cast<std::size_t>(figure - sweep.figures.begin())];
 }
 
-/// How far ours is from what the paper says in words; "holds" if a bound does.
+/// The difference between ours and what the paper states in its text; "holds" if a stated bound
+/// holds.
 std::string off_text(double ours, const Difference& difference, const Style& style) {
   const double by = ours - *difference.printed;
   if (difference.relation == Difference::Relation::kAtMost && by <= 0) return "holds";
@@ -181,7 +182,7 @@ std::string markdown_table(const Rows& rows) {
   return text;
 }
 
-/// "not run (REASON): a; b; c", a line a reason.
+/// "not run (REASON): a; b; c", one line per reason.
 std::string missing_text(const sweep::Sweep& sweep) {
   std::vector<std::string> reasons;
   std::map<std::string, std::vector<std::string>> labels;

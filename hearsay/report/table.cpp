@@ -29,15 +29,15 @@ std::optional<double> number(const Json& summary, std::string_view key) {
   return found->get<double>();
 }
 
-/// A number of a summary under a title. What no run has is left out.
+/// A number of a summary under a title. Columns that no run has are omitted.
 struct Column {
   std::string title, key;
   std::string format{};            ///< of fmt, or "B" for bytes
   const engine::Metric* metric{};  ///< says how to print it instead
 };
 
-/// Those of the metrics of some runs. Titles such as "worst peer" are of the first of them; others
-/// have their name in theirs.
+/// The columns of the metrics of some runs. Titles such as "worst peer" refer to the first metric;
+/// those of other metrics contain the metric's name.
 void append_metric_columns(std::span<const engine::Metric> metrics, bool averaged,
                            std::vector<Column>& columns) {
   for (std::size_t k = 0; k < metrics.size(); ++k) {
@@ -60,7 +60,7 @@ void append_metric_columns(std::span<const engine::Metric> metrics, bool average
   }
 }
 
-/// All that tables of runs show.
+/// All columns of tables of runs.
 std::vector<Column> all_columns(std::span<const engine::Metric> metrics) {
   std::vector<Column> columns;
   append_metric_columns(metrics, true, columns);
@@ -79,7 +79,7 @@ std::vector<Column> all_columns(std::span<const engine::Metric> metrics) {
   return columns;
 }
 
-/// What any of the runs has.
+/// The metrics that any of the runs has.
 train::MetricList metrics_of(std::span<const Json> summaries) {
   train::MetricList all;
   for (const Json& summary : summaries) {
@@ -100,7 +100,7 @@ Cell cell(const Json& summary, const Column& column) {
 
 bool says_something(const Cell& cell) { return cell.text != "-" && cell.text != "0 B"; }
 
-/// A cell a summary in rows[1..], the title in rows[0]; what no run has is left out.
+/// One cell per summary in rows[1..], the title in rows[0]; columns that no run has are omitted.
 void append_columns(std::span<const Column> columns, std::span<const Json> summaries, Cells& rows) {
   for (const Column& column : columns) {
     std::vector<Cell> cells;
@@ -152,7 +152,7 @@ std::string control_table(const std::filesystem::path& run) {
   const Record record(run);
   std::vector<Json> summaries{Json::parse(record.summary_json())};
   Cells rows{{{"talk"}}, {{"this run"}}};
-  std::vector<std::string> problems;  // the run has just made them
+  std::vector<std::string> problems;  // ignored: the run has just written them
   for (const auto& [name, control] : control_records(run, record.config(), problems)) {
     summaries.push_back(Json::parse(control.summary_json()));
     rows.push_back({{name}});

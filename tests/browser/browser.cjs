@@ -1,5 +1,5 @@
 'use strict';
-// What all tests of pages share: a browser, pages that collect what went wrong, and whether a canvas
+// Shared by all page tests: a browser, pages that collect errors, and a check whether a canvas
 // shows something.
 const fs = require('node:fs');
 const path = require('node:path');
@@ -7,14 +7,14 @@ const {pathToFileURL} = require('node:url');
 const {chromium} = require('playwright-core');
 
 const pages = process.env.HEARSAY_PAGES;
-const shots = path.join(pages, 'screenshots');  // to be looked at, never compared
+const shots = path.join(pages, 'screenshots');  // for inspection, never compared
 
 /** Starts a browser before the tests of a file and stops it after them. */
 function with_browser({before, after}) {
   const holder = {};
   before(async () => {
     fs.mkdirSync(shots, {recursive: true});
-    // Our own pages only, and containers may not let Chromium make a sandbox.
+    // Only our own pages are opened, and containers may not allow Chromium's sandbox.
     holder.browser = await chromium.launch(
         {executablePath: process.env.HEARSAY_CHROMIUM, args: ['--no-sandbox']});
   });
@@ -47,7 +47,7 @@ async function open(browser, where, options = {}) {
 async function draw_all(page) {
   await page.evaluate(async () => {
     for (const canvas of document.querySelectorAll('figure.chart canvas')) {
-      if (!canvas.checkVisibility()) continue;  // in a part that is folded away
+      if (!canvas.checkVisibility()) continue;  // in a collapsed part
       canvas.scrollIntoView({block: 'center'});
       for (let tries = 0; !Chart.getChart(canvas); ++tries) {
         if (tries === 1000) throw new Error(`${canvas.closest('figure').id} is never drawn`);
@@ -80,7 +80,7 @@ function charts(page) {
           titles: [axes.x, axes.y].map((axis) => (axis.title.display ? axis.title.text : '')),
           x_type: axes.x.type,
           points: chart.data.datasets.reduce((sum, set) => sum + set.data.length, 0),
-          // One colour is the frame's and the words'; curves have others.
+          // One colour is that of frame and text; curves have others.
           colours: [...colours.values()].filter((pixels) => pixels >= 20).length,
         };
       }));

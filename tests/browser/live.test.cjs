@@ -1,5 +1,5 @@
 'use strict';
-// The page of a run that goes on.
+// The page of a run in progress.
 const {test, before, after} = require('node:test');
 const assert = require('node:assert/strict');
 const {spawn} = require('node:child_process');
@@ -38,7 +38,7 @@ async function start(t, out, ...settings) {
 /** Starts a run and holds it between its first evaluation and its end, by SIGSTOP: its server goes on. */
 async function start_held(t, out, ...settings) {
   const pause = () => new Promise((done) => setTimeout(done, 5));
-  for (let number = 1;; ++number) {  // once more if it was over before it was held
+  for (let number = 1;; ++number) {  // try again if it ended before it was suspended
     const {child, url} = await start(t, `${out}-${number}`, ...settings);
     const file = (name) => path.join(scratch, `${out}-${number}`, name);
     const gone = () => child.exitCode !== null || child.signalCode !== null;
@@ -76,7 +76,7 @@ const points = (page) => page.evaluate(
     () => Chart.getChart(document.querySelector('#chart-accuracy canvas')).data.datasets[0].data.length);
 
 test('curves grow while the run goes on, without a reload; the end is told', async (t) => {
-  // Few lines a second: after thousands the page comes anew.
+  // Few lines per second: after thousands the page is reloaded.
   const {child, url} = await start(t, 'grows', ...forever, '--evaluate', '500');
   const page = await open_live(url);
   await page.waitForFunction(() => document.querySelector('#chart-accuracy'));

@@ -1,5 +1,5 @@
 'use strict';
-// On a phone, in the dark, on paper, by keyboard.
+// On a phone, in dark mode, in print, by keyboard.
 const {test, before, after} = require('node:test');
 const assert = require('node:assert/strict');
 const path = require('node:path');

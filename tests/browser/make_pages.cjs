@@ -1,5 +1,5 @@
 'use strict';
-// Makes the runs and pages that the tests open, anew each time, under $HEARSAY_PAGES.
+// Makes the runs and pages that the tests open, from scratch each time, under $HEARSAY_PAGES.
 const {execFileSync, spawnSync} = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
@@ -19,7 +19,7 @@ function report(page, ...directories) {
   hearsay('report', ...directories, '--html', page);
 }
 
-// One run of each kind. `default` has its controls beside it.
+// One run of each kind. `default` has its baselines beside it.
 train('default', '--epochs', '6');
 train('link', '--epochs', '4', '--model', 'mlp', '--link', 'latency=1e-3,bandwidth=1e6,compute=1e-2');
 train('cycle', '--epochs', '4', '--model', 'mlp', '--graph',
@@ -38,7 +38,7 @@ report('cycle.html', 'cycle');
 report('many.html', 'many');
 report('not-finished.html', 'not-finished');
 
-// Several runs, two of them damaged: a line that is no JSON, and a directory that holds no run.
+// Several runs, two of them damaged: a line that is not JSON, and a directory that holds no run.
 fs.cpSync(at('top0.1'), at('damaged'), {recursive: true});
 const metrics = fs.readFileSync(at('damaged/metrics.jsonl'), 'utf8').split('\n');
 metrics[4] = '{"round": 4, "loss"';

@@ -99,12 +99,12 @@ test('edges are as wide as the bytes that they carried', async () => {
   assert.equal(new Set(alike.map((edge) => edge.width)).size, 1);
   assert.equal(new Set(alike.map((edge) => edge.bytes)).size, 1);
 
-  // Its graphs served unequally long, and some edges in two of them.
+  // Its graphs were used for different numbers of rounds, and some edges are in two of them.
   const edges = await edges_of('cycle.html');
   const most = Math.max(...edges.map((edge) => edge.bytes));
   assert.ok(new Set(edges.map((edge) => edge.width)).size >= 4);
   assert.equal(Math.max(...edges.map((edge) => edge.width)), 5);
-  for (const {width, bytes} of edges) {  // bytes are told in three digits
+  for (const {width, bytes} of edges) {  // bytes are shown with three digits
     assert.ok(Math.abs(width - Math.max(1, 5 * bytes / most)) < 0.06, `${width} for ${bytes} of ${most}`);
   }
 });

@@ -7,8 +7,8 @@
 
 namespace hearsay::cli {
 
-/// A mistake of the user, and the one line that `hearsay` says about it. A message that ends in
-/// " ..." is the beginning of that line.
+/// A user error, and the one line that `hearsay` prints about it. A message that ends in " ..." is
+/// the beginning of that line.
 struct Mistake {
   const char* name;
   std::vector<std::string> arguments;

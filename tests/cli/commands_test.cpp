@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 class Commands : public ::testing::Test {
  protected:
-  /// Standard output of a command that must succeed and complain of nothing.
+  /// Standard output of a command that must succeed with empty standard error.
   std::string output(const std::vector<std::string>& arguments) {
     const Result result = hearsay(arguments, scratch_.path());
     EXPECT_EQ(result.status, 0);
@@ -66,7 +66,7 @@ TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
                     "default: 32", "default: cpu"});
 }
 
-/// Spectral figures are those of the product, but for the smallest eigenvalue: (1 + 2 cos pi) / 3
+/// Spectral properties are those of the product, except the smallest eigenvalue: (1 + 2 cos pi) / 3
 /// of a ring of six, and 0 of a star.
 TEST_F(Commands, GraphSaysOfWhichMatrixItTellsTheSmallestEigenvalue) {
   expect_all(output({"graph", "ring", "-n", "6"}), {"  smallest eigenvalue          -0.333333\n"});

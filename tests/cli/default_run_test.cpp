@@ -6,7 +6,7 @@
 namespace hearsay::cli {
 namespace {
 
-/// What the README promises of `hearsay train` alone.
+/// What the README promises of `hearsay train` without settings.
 TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsWhatTalkingIsWorth) {
   const support::Scratch scratch;
   const Result result = hearsay({"train"}, scratch.path());

@@ -23,7 +23,7 @@ class Eval : public ::testing::Test {
     more.insert(more.begin(), "eval");
     return hearsay(more, scratch_.path());
   }
-  /// The number in the line of that name.
+  /// The number in the line with that name.
   static double figure(const std::string& text, const std::string& name) {
     const std::size_t at = text.find("\n" + name + " ");
     EXPECT_NE(at, std::string::npos) << name << " in\n" << text;

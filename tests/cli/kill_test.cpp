@@ -44,8 +44,8 @@ class Killed : public ::testing::TestWithParam<algorithm::Entry> {
             "--quiet"};
   }
 
-  /// Start a run into DIR/killed, let it go on for that long after its first file, and kill it.
-  /// Returns what waiting for it returned.
+  /// Starts a run into DIR/killed, lets it run for that long after its first file, and kills it.
+  /// Returns its wait status.
   int kill_after(Seconds delay) {
     fs::remove_all(scratch_ / "killed");
     Child child(arguments("killed"), scratch_.path(), scratch_ / "out", scratch_ / "err");
@@ -70,7 +70,7 @@ TEST_P(Killed, GoesOnToTheSameModels) {
   Random random(2024, Purpose::kTest, stream);
   Seconds delay = duration * random.uniform();
   while (kill_after(delay) != -SIGKILL || fs::exists(scratch_ / "killed/summary.json")) {
-    delay /= 2;  // it was faster this time and had finished
+    delay /= 2;  // it had already finished
   }
 
   const Result resumed = hearsay({"train", "--resume", "killed", "--quiet"}, scratch_.path());

@@ -28,7 +28,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
-/// Runs that are watched while they go on.
+/// Runs that are watched during training.
 class Live : public ::testing::Test {
  protected:
   static constexpr const char* kForever = "100000000";
@@ -41,7 +41,7 @@ class Live : public ::testing::Test {
     return words;
   }
 
-  /// Starts it, and waits until it has said where it can be watched.
+  /// Starts a run, and waits until it has printed its address.
   void start(const Words& words, const char* said = "err") {
     child_.emplace(words, scratch_.path(), scratch_ / "out", scratch_ / "err");
     std::string all;
@@ -57,19 +57,20 @@ class Live : public ::testing::Test {
     port_ = static_cast<std::uint16_t>(std::stoi(url_.substr(colon + 1)));
   }
 
-  /// Starts a run, and holds it before its last evaluation, until SIGCONT. Its server goes on.
+  /// Starts a run, and suspends it before its last evaluation, until SIGCONT. Its server keeps
+  /// running.
   void start_held(const std::string& rounds, const std::string& out) {
     const std::string metrics = out + "/metrics.jsonl";
     for (;;) {
       start(run_of(rounds, out, {"--live"}));
       const std::string last = fmt::format("{{\"round\":{},", rounds);
       if (child_->hold() && !holds(text(metrics.c_str()), last)) return;
-      child_.reset();  // it was faster: once more
+      child_.reset();  // it had already finished: try again
       fs::remove_all(scratch_ / out);
     }
   }
 
-  /// Throws if the child ends and it is not so.
+  /// Waits for the condition; throws if the child ends before it holds.
   template <typename Condition>
   void wait_until(const char* what, Condition condition) const {
     for (;;) {
@@ -82,7 +83,7 @@ class Live : public ::testing::Test {
 
   std::string text(const char* name) const { return support::read_text(scratch_ / name); }
 
-  /// The process that serves, a child of the run's.
+  /// The server process, a child of the run's.
   pid_t server() const {
     pid_t process = 0;
     wait_until("it had a server", [&] {
@@ -166,7 +167,7 @@ TEST_F(Live, ARunOutlivesItsServer) {
             support::summary_of(scratch_ / "alone").at("models_sha256"));
 }
 
-/// A server that answers nothing, not even its own end.
+/// A server that responds to nothing, not even to being ended.
 TEST_F(Live, ARunOutlivesAServerThatHangs) {
   start_held("2000", "run");
   const pid_t process = server();
@@ -197,7 +198,7 @@ TEST_F(Live, AStopTellsViewers) {
   EXPECT_EQ(child_->wait(), kStopped);
   EXPECT_TRUE(holds(text("err"), "go on with: hearsay train --resume run\n")) << text("err");
 
-  // And the run can be watched again as it goes on.
+  // And the resumed run can be watched again.
   start({"train", "--resume", "run", "--live"});
   viewer().receive("event: line\n");
   child_->signal(SIGINT);
@@ -288,7 +289,8 @@ TEST_F(Watch, ShowsARunThatHasFinished) {
   EXPECT_EQ(child_->wait(), 0);
 }
 
-/// The library reads this header with a regular expression, whose depth is that of its text.
+/// The library parses this header with a regular expression, whose recursion depth is the text's
+/// length.
 TEST_F(Watch, OutlivesHeadersOfAnyLength) {
   ASSERT_EQ(hearsay(run_of("20", "run", {}), scratch_.path()).status, 0);
   start({"watch", "run"}, "out");

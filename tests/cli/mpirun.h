@@ -7,7 +7,8 @@
 
 namespace hearsay::cli {
 
-/// The words that start N processes on this machine. HEARSAY_MPIRUN: separated by '|'.
+/// The command that starts N processes on this machine. HEARSAY_MPIRUN: its words, separated by
+/// '|'.
 inline Words mpirun(int processes) {
   Words words;
   std::istringstream text(HEARSAY_MPIRUN);

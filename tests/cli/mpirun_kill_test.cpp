@@ -1,5 +1,5 @@
 /// A rank of an mpirun is killed: the run ends within 10 s with a message that names the rank and a
-/// status that is not 0, and goes on from its last checkpoint to the same bits, in as many
+/// nonzero status, and resumes from its last checkpoint with bit-identical results, in as many
 /// processes, in fewer, or in one.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr int kRanks = 4;
 
-/// The process that is that rank, if the launcher has started it and it still lives.
+/// The process with that rank, if the launcher has started it and it is still alive.
 std::optional<pid_t> process_of(pid_t launcher, int rank) {
   std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", launcher));
   for (pid_t child = 0; children >> child;) {
@@ -66,8 +66,8 @@ class KilledRank : public ::testing::TestWithParam<int> {
     std::string err;
   };
 
-  /// Run into DIR/killed, and kill that rank so long after the first file. Nothing if the run
-  /// was over by then.
+  /// Runs into DIR/killed, and kills that rank so long after the first file. Empty if the run had
+  /// finished by then.
   std::optional<Death> kill(const Words& words, int rank, Seconds delay) {
     fs::remove_all(scratch_ / "killed");
     Child run(words, scratch_.path(), scratch_ / "out", scratch_ / "err", mpirun(kRanks));

@@ -67,7 +67,7 @@ TEST(UnderMpirun, RunsFollowEachOther) {
   EXPECT_TRUE(fs::exists(scratch / "runs/002/summary.json"));
 }
 
-/// One message, whoever finds it, and nothing is written.
+/// One message, whichever process finds the error, and nothing is written.
 void expect_one_message(const Words& arguments, const std::string& message) {
   const support::Scratch scratch;
   const Result result = hearsay(arguments, scratch.path(), mpirun(3));
@@ -87,7 +87,7 @@ TEST(UnderMpirun, AMistakeIsSaidOnce) {
   expect_one_message({"train", "--transport", "carrier-pigeon"}, "hearsay: [transport] ");
 }
 
-/// mpirun, with a line of shell that each process runs before it becomes hearsay ("$@").
+/// mpirun, with a shell command line that each process runs before it execs hearsay ("$@").
 Words mpirun_after(const std::string& line) {
   Words words = mpirun(3);
   words.insert(words.end(), {"sh", "-c", line + "; exec \"$@\"", "sh"});
@@ -130,7 +130,7 @@ TEST(UnderMpirun, ARunThatDivergesIsToldOnce) {
   }
 }
 
-/// What stops a control takes nothing from the run, nor from the other control.
+/// A failing baseline affects neither the run nor the other baseline.
 TEST(UnderMpirun, AControlThatDivergesIsAWarning) {
   const support::Scratch scratch;
   const Result result = hearsay(
@@ -156,7 +156,7 @@ TEST(UnderMpirun, AProcessThatFailsAloneEndsTheOthers) {
   const fs::path metrics = scratch / "run/metrics.jsonl";
   wait_for(metrics, child);
   std::error_code error;
-  do {  // where process 0 wants to write, and may have done so in between
+  do {  // where process 0 writes, and may already have done so
     fs::remove(metrics, error);
   } while (!fs::create_directory(metrics, error) && !child.ended());
   EXPECT_EQ(child.wait(), 1);

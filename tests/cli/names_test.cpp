@@ -5,8 +5,8 @@
 #include "hearsay/data/dataset.h"
 #include "support/scratch.h"
 
-/// Names that are not ASCII: in UTF-8 they serve for everything; in another encoding they are
-/// refused where a run could not be resumed with them, and nothing of a run is ever lost.
+/// Names that are not ASCII: in UTF-8 they work everywhere; in another encoding they are rejected
+/// where a run could not be resumed with them, and no part of a run is ever lost.
 namespace hearsay::cli {
 namespace {
 

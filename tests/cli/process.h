@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// Runs the real `hearsay` program, in a directory of the test's own.
+/// Runs the real `hearsay` program, in the test's own directory.
 namespace hearsay::cli {
 
 struct Result {
@@ -16,27 +16,27 @@ struct Result {
 
 using Words = std::vector<std::string>;
 
-/// Run to the end. Standard output and error are files, so no terminal. `launcher`: the words that
-/// start it, if it does not start itself.
+/// Runs to the end. Standard output and error are files, not a terminal. `launcher`: the command
+/// that starts it, if it is not started directly.
 Result hearsay(const Words& arguments, const std::filesystem::path& directory,
                const Words& launcher = {});
 
-/// A run that goes on while the test does something to it.
+/// A run in the background.
 class Child {
  public:
   /// Standard output and error go to the files `out` and `err`.
   Child(const Words& arguments, const std::filesystem::path& directory,
         const std::filesystem::path& out, const std::filesystem::path& err,
         const Words& launcher = {});
-  ~Child();  ///< kills it if nobody waited
+  ~Child();  ///< kills it unless it was waited for
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }  ///< of the launcher, if there is one
   void kill();
   void signal(int number);
-  bool ended() const;  ///< nobody has waited yet
-  /// Stops it where it is, by SIGSTOP, until SIGCONT; its own children go on. False: it has ended.
+  bool ended() const;  ///< before it was waited for
+  /// Suspends it by SIGSTOP, until SIGCONT; its own children keep running. False: it has ended.
   bool hold();
   int wait();  ///< exit status, or -SIGNAL
 
@@ -44,8 +44,8 @@ class Child {
   pid_t pid_ = 0;
 };
 
-/// What /proc tells of any process: those that it started, and the fields of its stat (proc(5));
-/// nothing if there is none.
+/// What /proc says about a process: its children, and the fields of its stat (proc(5)); empty if
+/// there is no such process.
 std::vector<pid_t> children_of(pid_t process);
 Words facts_of(pid_t process);
 bool is_held(pid_t process);  ///< by SIGSTOP

@@ -9,7 +9,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// A finished run in `run`, and mistakes around it. Each test also checks that no byte changed.
+/// A finished run in `run`, and user errors that concern it. Each test also checks that no byte
+/// changed.
 class RunDirectory : public ::testing::Test {
  protected:
   RunDirectory() {
@@ -19,7 +20,7 @@ class RunDirectory : public ::testing::Test {
     if (made.status != 0) throw std::runtime_error(made.err);
   }
 
-  /// What is said about a wrong command, which must change nothing.
+  /// The message for a wrong command, which must change nothing.
   std::string refusal(const Words& arguments, int status) {
     const auto before = support::contents(scratch_.path());
     const Result result = hearsay(arguments, scratch_.path());

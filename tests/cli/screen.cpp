@@ -53,7 +53,7 @@ TerminalResult hearsay_on_terminal(const Words& arguments, const std::filesystem
   for (;;) {
     const ssize_t size = ::read(terminal, buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;  // EIO: the child has gone
+    if (size <= 0) break;  // EIO: the child has ended
     result.said.append(buffer, static_cast<std::size_t>(size));
     if (!sent && result.said.find(after) != std::string::npos) {
       ::kill(child, signal);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs that are told to stop by a signal, as Ctrl-C sends it.
+/// Runs that are stopped by a signal, as from Ctrl-C.
 class Stopped : public ::testing::Test {
  protected:
   static constexpr std::size_t kRounds = 20000, kEvaluate = 100;
@@ -58,7 +58,7 @@ class Stopped : public ::testing::Test {
     }
   }
 
-  /// Start a run, send the signal after its second evaluation but in its first half, return its
+  /// Starts a run, sends the signal after its second evaluation but in its first half, returns its
   /// exit status.
   int stop_with(int number, const std::string& out) {
     for (;;) {
@@ -70,7 +70,7 @@ class Stopped : public ::testing::Test {
         child.signal(SIGCONT);
         return child.wait();
       }
-      child.kill();  // it was faster: once more
+      child.kill();  // too late: try again
       child.wait();
       fs::remove_all(scratch_ / out);
     }
@@ -79,7 +79,7 @@ class Stopped : public ::testing::Test {
   support::Scratch scratch_;
 };
 
-/// The run has no checkpoint but the one that the signal asked for.
+/// The run has no checkpoint but the one made on the signal.
 TEST_F(Stopped, GoesOnToTheSameModels) {
   for (const int number : {SIGINT, SIGTERM}) {
     const std::string out = number == SIGINT ? "inter rupted" : "terminated";
@@ -108,7 +108,7 @@ TEST_F(Stopped, GoesOnToTheSameModels) {
   }
 }
 
-/// A file that takes nothing: who writes to it waits for ever.
+/// A full pipe: writing to it blocks forever.
 class FullPipe {
  public:
   explicit FullPipe(const fs::path& path) {
@@ -136,8 +136,9 @@ bool catches(pid_t process, int number) {
   return false;
 }
 
-/// A run that stops ends by saying so. This one cannot, and the second signal finds it unfinished,
-/// in its round or after it. It is sent when the first one has come: two that wait are one.
+/// A run that stops ends by printing so. This one cannot, so the second signal arrives before it
+/// has ended, in its round or after it. It is sent after the first one was delivered: two pending
+/// signals of a kind are merged into one.
 TEST_F(Stopped, TheSecondSignalKills) {
   const FullPipe errors(scratch_ / "errors");
   Child child(

@@ -4,13 +4,13 @@
 #include "cli/process.h"
 #include "support/scratch.h"
 
-/// Standard streams that are closed or full, and output files that are no regular ones.
+/// Standard streams that are closed or full, and output files that are not regular files.
 namespace hearsay::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Words that start a program with its streams redirected as a shell does it.
+/// A command that starts a program with its streams redirected by a shell.
 Words redirected(const std::string& how) { return {"sh", "-c", "exec \"$@\" " + how, "sh"}; }
 
 class Streams : public ::testing::Test {
@@ -58,12 +58,13 @@ TEST_F(Streams, OfAWarningMayBeFull) {
   for (const auto& entry : fs::directory_iterator(scratch_ / "run/checkpoint")) {
     if (entry.path().extension() == ".ckpt" && entry.path() > newest) newest = entry.path();
   }
-  support::write_text(newest, "damaged");  // passed over, which is said
+  support::write_text(newest, "damaged");  // skipped, with a message
   EXPECT_EQ(run({"train", "--resume", "run"}, "2>/dev/full").status, 0);
   EXPECT_TRUE(fs::exists(scratch_ / "run/summary.json"));
 }
 
-/// By a link of the test's own: a program that replaced it would leave the machine's alone.
+/// Through the test's own link: a program that replaced it would not damage the machine's device
+/// file.
 TEST_F(Streams, CanBeTheFileThatIsWritten) {
   fs::create_symlink("/dev/stdout", scratch_ / "screen");
   const Result result = hearsay({"graph", "ring", "-n", "4", "--svg", "screen"}, scratch_.path());

@@ -37,7 +37,7 @@ class BrokenSweep : public ::testing::Test {
   Words arguments(const char* out) const {
     return {"sweep", "f.toml", "--jobs", "2", "--out", out, "--quiet"};
   }
-  /// Every run with all that must be the same in the end.
+  /// Every run with everything that must be the same in the end.
   std::vector<std::pair<std::string, std::string>> results(const char* out) const {
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& entry : fs::directory_iterator(scratch_ / out)) {
@@ -67,7 +67,7 @@ class BrokenSweep : public ::testing::Test {
     }
     return number;
   }
-  /// Holds the first job of a sweep (SIGSTOP) and returns it; 0 if it had already begun its run.
+  /// Suspends the first job of a sweep (SIGSTOP) and returns it; 0 if it had already begun its run.
   static pid_t hold_job(const Child& sweep, const fs::path& run) {
     std::vector<pid_t> jobs;
     while (jobs.empty() && !sweep.ended()) jobs = children_of(sweep.pid());
@@ -83,7 +83,7 @@ class BrokenSweep : public ::testing::Test {
   support::Scratch scratch_;
 };
 
-/// Killed at five random times, and once more each time it goes on; its runs die with it.
+/// Killed at five random times, and again each time it is resumed; its runs die with it.
 TEST_F(BrokenSweep, KilledGoesOnToTheSameTable) {
   const auto begin = std::chrono::steady_clock::now();
   const Result unbroken = hearsay(arguments("unbroken"), scratch_.path());
@@ -117,9 +117,9 @@ TEST_F(BrokenSweep, StoppedSavesAndGoesOn) {
       if (child->hold() && finished(out) < 6) break;
       child->signal(SIGCONT);
       ASSERT_EQ(child->wait(), 0) << support::read_text(scratch_ / "errors");
-      fs::remove_all(scratch_ / out);  // it was faster: once more
+      fs::remove_all(scratch_ / out);  // too late: try again
     }
-    child->signal(number);  // to the sweep alone: it tells its runs
+    child->signal(number);  // to the sweep only: it forwards it to its runs
     child->signal(SIGCONT);
     EXPECT_EQ(child->wait(), 130);
     EXPECT_EQ(support::read_text(scratch_ / "errors"),
@@ -130,8 +130,8 @@ TEST_F(BrokenSweep, StoppedSavesAndGoesOn) {
   EXPECT_EQ(results("interrupted"), results("terminated"));
 }
 
-/// As a terminal does on Ctrl-C, and a scheduler that ends a job: the sweep and all that belongs to
-/// it. Nothing is saved on the way here, so what is there was saved at the stop.
+/// As a terminal does on Ctrl-C, and a scheduler that ends a job: the sweep and its whole process
+/// group. Nothing is saved before that, so what is there was saved at the stop.
 TEST_F(BrokenSweep, StoppedWithItsWholeGroupSavesEveryRun) {
   for (const int number : {SIGINT, SIGTERM}) {
     const char* out = number == SIGINT ? "interrupted" : "terminated";
@@ -180,8 +180,9 @@ TEST_F(BrokenSweep, TwoInOneFolderShareTheWork) {
                                                            << theirs;
 }
 
-/// Two sweeps have seen that a run is nobody's, and start it at once. The other one, which is this
-/// test, comes first, and has finished it, or was killed, when ours finds the directory taken.
+/// Two sweeps have seen that no process trains a run, and start it at the same time. The other one,
+/// which is this test, comes first, and has finished it, or was killed, when ours finds the
+/// directory taken.
 TEST_F(BrokenSweep, ARunThatAnotherBeganMeanwhileIsNoFailure) {
   const auto one_run = [&](const char* out) {
     Words words = arguments(out);
@@ -203,7 +204,7 @@ TEST_F(BrokenSweep, ARunThatAnotherBeganMeanwhileIsNoFailure) {
       job = hold_job(*sweep, run);
       if (job != 0) break;
       ASSERT_EQ(sweep->wait(), 0) << support::read_text(scratch_ / "errors");
-      fs::remove_all(scratch_ / out);  // it was faster: once more
+      fs::remove_all(scratch_ / out);  // too late: try again
     }
     fs::create_directories(run);
     if (std::string(out) == "finished") {

@@ -65,7 +65,7 @@ TEST_F(SweepCommand, TrainsAllRowsAndEndsWithATable) {
   EXPECT_NE(support::read_text(scratch_ / "runs/rates/rates.html").find("large"),
             std::string::npos);
   EXPECT_EQ(runs("runs/rates").size(), 4U);
-  // A run is the one that `hearsay train` would make.
+  // A run is identical to that of `hearsay train`.
   ASSERT_EQ(hearsay({"train", "--data", "least-squares:dim=4", "--rounds", "30", "--evaluate", "10",
                      "--lr", "0.05", "--seed", "2", "--out", "alone", "--quiet"},
                     scratch_.path())
@@ -91,7 +91,7 @@ TEST_F(SweepCommand, SkipsWhatIsFinished) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     EXPECT_EQ(fs::last_write_time(runs("runs/rates")[i]), times[i]);
   }
-  // A changed row leaves the others as they are.
+  // Changing a row does not affect the others.
   std::string changed = kFile;
   changed.replace(changed.find("0.05"), 4, "0.04");
   support::write_text(scratch_ / "rates.toml", changed);

@@ -43,7 +43,7 @@ TEST(DurationText, IsShortAtAnyLength) {
   EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "-");
 }
 
-/// A run with accuracies that is over soon, but not before a block was drawn.
+/// A run with accuracies that is short, but long enough for a block to be drawn.
 Words run_of(int peers, const std::string& out) {
   return {
       "train",    "--data", "digits", "--model",   "logistic",   "--peers", std::to_string(peers),
@@ -83,7 +83,7 @@ TEST(OnATerminal, ShowsProgressAndLeavesWhatAPipeGets) {
   EXPECT_EQ(head(screen.text()), head(trimmed));
 }
 
-/// Problems without accuracy have lines of their peers too, and methods on directed graphs weights.
+/// Problems without accuracy have per-peer lines too, and methods on directed graphs show weights.
 TEST(OnATerminal, ShowsWhatThereIsOfAPeer) {
   const support::Scratch scratch;
   const TerminalResult result = hearsay_on_terminal(
@@ -103,7 +103,7 @@ TEST(OnATerminal, KeepsToTheWidth) {
     const std::string out = "run" + std::to_string(width);
     const TerminalResult result = hearsay_on_terminal(run_of(3, out), scratch.path(), width, 30);
     ASSERT_EQ(result.status, 0) << result.said;
-    // What comes before and after the rounds wraps; progress does not.
+    // Text before and after the rounds wraps; progress does not.
     const std::size_t begin = result.said.find("round ", result.said.find(" rounds"));
     const std::size_t end = result.said.rfind("\x1b[J");
     ASSERT_LT(begin, end);

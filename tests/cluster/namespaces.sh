@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Three hosts on one machine: network namespaces with an address and a host name each, on a bridge.
-# Needs root, iproute2 and Open MPI, and is therefore no part of ./test.sh. See docs/cluster.md.
+# Needs root, iproute2 and Open MPI, and is therefore not part of ./test.sh. See docs/cluster.md.
 #
 #   namespaces.sh up                 make them: hearsay1 .. hearsay3, 10.77.0.1 .. 3
 #   namespaces.sh on HOST COMMAND    run a command there, as ssh would
@@ -40,10 +40,10 @@ down() {
     # shellcheck disable=SC2086  # one word a process
     [[ -z $pids ]] || kill -KILL $pids 2> /dev/null || true
     ip netns delete "$host" 2> /dev/null || true
-    ip link delete "$host" 2> /dev/null || true  # its end in the host goes a moment later
+    ip link delete "$host" 2> /dev/null || true  # its end in the host disappears a moment later
     rm -rf "/etc/netns/$host"
   done
-  rmdir /etc/netns 2> /dev/null || true  # if nobody else has anything there
+  rmdir /etc/netns 2> /dev/null || true  # unless something else uses it
   ip link delete "$bridge" 2> /dev/null || true
 }
 
@@ -55,8 +55,8 @@ on() {
   ip netns exec "$host" unshare --uts sh -c 'hostname "$1"; exec sh -c "$2"' sh "$host" "$*"
 }
 
-# spread HOSTS WORD...: mpirun on the first host, for processes on HOSTS (as in `mpirun --host`).
-# A host that nothing is heard of is given up after 2 + 3 x 1 seconds.
+# spread HOSTS WORD...: mpirun on the first host, for processes on HOSTS (as in `mpirun --host`). An unresponsive host
+# is given up after 2 + 3 x 1 seconds.
 spread() {
   local where=$1
   shift
@@ -89,11 +89,11 @@ fail() {
   exit 1
 }
 
-# same NAME: the run has the models of the one in a single process.
+# same NAME: checks that the run's models equal those of the single-process run.
 same() { [[ $(sha "$1") == "$(sha alone)" ]] || fail "$1: other models than in one process"; }
 
-# hurt WHAT LAUNCHER...: train over all hosts, do WHAT in the middle, see what becomes of it, and go
-# on with LAUNCHER.
+# hurt WHAT LAUNCHER...: trains over all hosts, does WHAT in the middle, checks how the run ends, and resumes it with
+# LAUNCHER.
 hurt() {
   local what=$1 begin status=0 run left
   shift

@@ -9,7 +9,7 @@
 namespace hearsay::cost {
 namespace {
 
-constexpr char kEnergy[] = "horowitz45:mac=1,word=10,power=2,rate=8";  // 2 uJ a byte
+constexpr char kEnergy[] = "horowitz45:mac=1,word=10,power=2,rate=8";  // 2 uJ per byte
 
 /// One convolution of 2 channels on 1x4x4 images, norm, relu, mean, linear to 3 classes.
 model::Network small() {

@@ -8,8 +8,8 @@
 
 namespace hearsay::live {
 
-/// A connection to a port of this machine, byte by byte: what a viewer may send is anything.
-/// Whatever does not come within a minute fails the test.
+/// A connection to a port of this machine, byte by byte: a viewer may send anything. Data that does
+/// not arrive within a minute fails the test.
 class Client {
  public:
   explicit Client(std::uint16_t port);
@@ -19,25 +19,25 @@ class Client {
 
   /// False: the other side has closed.
   bool send(std::string_view bytes);
-  /// Read until `text` has come; returns all that came since the last call. Without it: until the
+  /// Reads until `text` has arrived; returns everything since the last call. Without it: until the
   /// other side closes.
   std::string receive(std::string_view text = "");
   void close();
 
  private:
   int descriptor_;
-  std::string ahead_;  ///< read, but not given out
+  std::string ahead_;  ///< read, but not returned yet
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// The text of a request; with the Host that a server on `port` of this machine wants, unless the
+/// The text of a request; with the Host that a server on `port` of this machine expects, unless the
 /// headers have one.
 std::string request_of(const std::string& method, const std::string& target, std::uint16_t port,
                        Headers headers = {});
 
 struct Reply {
-  int status = 0;  ///< 0: none came
+  int status = 0;  ///< 0: no reply
   std::string head, body;
 };
 
@@ -45,7 +45,7 @@ struct Reply {
 Reply ask(std::uint16_t port, const std::string& target, const Headers& headers = {},
           const std::string& method = "GET");
 
-/// The parts of what a server sent.
+/// Parses what a server sent.
 Reply parse(const std::string& text);
 
 /// A directory with a run of two peers in it, made by hand, with `lines` lines of metrics.

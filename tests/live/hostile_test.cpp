@@ -13,7 +13,7 @@
 namespace hearsay::live {
 namespace {
 
-/// Viewers that mean harm. After each test the server must still serve others, and close.
+/// Hostile viewers. After each test the server must still serve others, and close.
 class Hostile : public ::testing::Test {
  protected:
   Hostile() {
@@ -38,7 +38,7 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-/// How many descriptors of this process, and so of the server, are of that file.
+/// How many descriptors of this process, and so of the server, refer to that file.
 std::size_t times_open(const std::filesystem::path& file) {
   const std::filesystem::path name = std::filesystem::canonical(file);
   std::size_t times = 0;
@@ -49,10 +49,10 @@ std::size_t times_open(const std::filesystem::path& file) {
   return times;
 }
 
-/// Far more than the server may read; the system's own buffers take some.
+/// Far more than the server may read; the system's buffers hold some.
 constexpr std::size_t kFlood = 64 << 20;
 
-/// Whether the server takes `text` again and again, kFlood of it.
+/// Whether the server accepts `text` repeated up to kFlood bytes.
 bool takes(Client& client, const std::string& text) {
   for (std::size_t sent = 0; sent < kFlood; sent += text.size()) {
     if (!client.send(text)) return false;
@@ -97,7 +97,7 @@ TEST_F(Hostile, RandomBytesAreRefused) {
     if (i % 3 == 1) bytes = "GET " + bytes + "\r\n\r\n";
     if (i % 3 == 2) bytes = "GET / HTTP/1.1\r\n" + bytes + "\r\n\r\n";
     if (!client.send(bytes + "\r\n\r\n")) continue;
-    if (i % 2 == 0) continue;  // leaves
+    if (i % 2 == 0) continue;  // disconnects
     EXPECT_NE(parse(client.receive()).status, 200);
   }
 }
@@ -133,7 +133,7 @@ TEST_F(Hostile, PartsOfFilesAreNotGiven) {
   }
 }
 
-/// Connections that say nothing, or a byte, take no more of the process than it gives to all.
+/// Connections that send nothing, or one byte, use no more of the process than the common limits.
 TEST_F(Hostile, ConnectionsDoNotAddUp) {
   const std::size_t before = open_descriptors();
   {
@@ -142,7 +142,7 @@ TEST_F(Hostile, ConnectionsDoNotAddUp) {
       try {
         clients.emplace_back(port_);
       } catch (const std::runtime_error&) {
-        break;  // the system holds no more for us
+        break;  // the system's queue is full
       }
       if (i % 2 == 0) clients.back().send("G");
     }
@@ -176,10 +176,10 @@ TEST_F(Hostile, WhoDoesNotTakeThePageIsLeft) {
     clients.back().send(request_of("GET", "/metrics.jsonl", port_));
   }
   EXPECT_EQ(ask(port_, "/summary.json").status, 404) << "others are served";
-  for (Client& client : clients) client.receive("\r\n\r\n");  // each is being answered
+  for (Client& client : clients) client.receive("\r\n\r\n");  // a response to each has begun
   while (times_open(file) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (Client& client : clients) {
-    const std::size_t got = client.receive().size();  // what had been sent before it was left
+    const std::size_t got = client.receive().size();  // what was sent before it was dropped
     EXPECT_GT(got, 0u);
     EXPECT_LT(got, kSize);
   }
@@ -189,7 +189,7 @@ TEST_F(Hostile, WhoLeavesInTheMiddleHarmsNobody) {
   for (int i = 0; i < 40; ++i) {
     Client client(port_);
     client.send(request_of("GET", i % 2 == 0 ? "/" : "/events", port_));
-    if (i % 3 == 0) client.receive("HTTP/1.1 ");  // 503 while those who left still have seats
+    if (i % 3 == 0) client.receive("HTTP/1.1 ");  // 503 while disconnected viewers still hold seats
   }
   while (server_->viewers() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   Client viewer(port_);

@@ -38,7 +38,7 @@ TEST(ConfigReference, HasARowForEverySettingAndKey) {
   }
 }
 
-/// A '|' inside a cell would begin another: every row has four cells.
+/// An unescaped '|' inside a cell would begin another: every row has four cells.
 TEST(ConfigReference, EscapesBarsInsideCells) {
   std::istringstream page(config_reference());
   for (std::string line; std::getline(page, line);) {

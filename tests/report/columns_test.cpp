@@ -116,7 +116,7 @@ TEST_F(ColumnsTest, RefuseAFileThatIsMostlySomethingElse) {
 
 TEST_F(ColumnsTest, RefuseAFileThatIsTooLarge) {
   support::write_text(file(), "");
-  std::filesystem::resize_file(file(), Columns::kMostFileBytes + 1);  // a hole: takes no room
+  std::filesystem::resize_file(file(), Columns::kMostFileBytes + 1);  // sparse: takes no disk space
   EXPECT_THROW(Columns columns(file()), CorruptData);
 }
 

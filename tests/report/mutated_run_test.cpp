@@ -9,8 +9,9 @@
 namespace hearsay::report {
 namespace {
 
-/// A real run beside a whole one, with a few bytes of one of its files changed: the page is made
-/// all the same, has the whole run, and a damaged one is named or has nothing that matters changed.
+/// A real run with a few bytes of one of its files changed, beside an intact one: the page is still
+/// made, shows the intact run, and the damaged one is reported or not changed in anything that
+/// matters.
 TEST(Page, IsMadeWhateverBytesAFileHolds) {
   const support::Scratch scratch;
   run::Observer silent;
@@ -42,7 +43,7 @@ TEST(Page, IsMadeWhateverBytesAFileHolds) {
     support::write_text(file, before);
   }
   EXPECT_GT(left_out, 30);
-  EXPECT_GT(kept, 30);  // mutations reach behind the first check
+  EXPECT_GT(kept, 30);  // mutations get past the first check
 }
 
 }  // namespace

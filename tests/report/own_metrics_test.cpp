@@ -41,7 +41,7 @@ constexpr Metric kRows[] = {{.key = "rmse",
                              .full = 1,
                              .meaning = "1 - squared error over variance"}};
 
-/// A model is its two scores; on the samples held out it does a little worse.
+/// A model is its two scores; on the validation samples it scores slightly worse.
 class MadeUp final : public engine::Objective {
  public:
   const Layout& layout() const override { return layout_; }
@@ -87,7 +87,7 @@ train::Metrics evaluation(std::uint64_t round, float rmse, std::size_t peers = 2
 
 class OwnMetrics : public ::testing::Test {
  protected:
-  /// A run that comes to that RMSE, and its summary if it has finished.
+  /// A run that ends with that RMSE, and its summary if it has finished.
   void make(const std::string& name, float rmse, double factor, bool finished = true,
             std::size_t peers = 2) {
     const std::filesystem::path run = scratch_ / name;
@@ -222,7 +222,7 @@ TEST_F(OwnMetrics, AreFiguresOfASweep) {
 }
 
 /// Runs of different objectives side by side: each has its own columns and charts, and an older
-/// one, which did not record its metrics, what it always had.
+/// one, which did not record its metrics, has the standard ones.
 TEST_F(OwnMetrics, StandBesideThoseOfOtherRuns) {
   make("own", 1, 60);
   make_run(scratch_ / "old");

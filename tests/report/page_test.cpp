@@ -31,7 +31,7 @@ nlohmann::json data_of(const std::string& html) {
   return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-/// Without Chart.js, whose text names its home.
+/// Without Chart.js, whose source contains its URL.
 std::string own_part(std::string html) {
   html.erase(html.find(assets::kChartJs), assets::kChartJs.size());
   return html;

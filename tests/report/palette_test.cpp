@@ -10,7 +10,8 @@
 #include "hearsay/report/page/assets.h"
 #include "hearsay/report/page/charts.h"
 
-/// The colours of pages, from their style sheet: told apart by everybody, and from the paper.
+/// The colours of pages, from their style sheet: distinguishable for everyone, and from the
+/// background.
 namespace hearsay::report {
 namespace {
 
@@ -25,7 +26,7 @@ Colour multiply(const Matrix& m, const Colour& c) {
   return out;
 }
 
-/// "--c1: #3c489c" at or behind `from`.
+/// "--c1: #3c489c" at or after `from`.
 Colour variable(const std::string& name, std::size_t from) {
   const std::string_view css = assets::kPageCss;
   const std::size_t at = css.find("--" + name + ": #", from) + name.size() + 5;
@@ -53,8 +54,7 @@ Colour oklab(const Colour& rgb) {
   return multiply(kLab, cones);
 }
 
-/// How eyes without the long, middle and short cones see: Machado, Oliveira, Fernandes 2009,
-/// severity 1.
+/// Vision without the long, middle and short cones: Machado, Oliveira, Fernandes 2009, severity 1.
 constexpr Matrix kEyes[] = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
                             {{{0.152286, 1.052583, -0.204868},
                               {0.114503, 0.786281, 0.099216},
@@ -100,7 +100,7 @@ TEST_P(Palette, HasCurvesThatEveryEyeTellsApart) {
   }
 }
 
-/// Ink is drawn with dashes 0 and 1, the averaged model and the mean of the peers.
+/// Ink (colour 0) is drawn with dashes 0 and 1: the averaged model and the mean of the peers.
 TEST_P(Palette, HasNearColoursWithDifferentDashes) {
   std::vector<std::pair<Colour, std::size_t>> looks;
   for (std::size_t dash : {0, 1}) looks.emplace_back(variable("c0", from()), dash);

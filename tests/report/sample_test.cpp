@@ -75,7 +75,7 @@ RC_GTEST_PROP(Sample, KeepsTheExtremesOfEveryStretch, ()) {
   RC_ASSERT(kept.size() <= 5 * stretches);
   RC_ASSERT(kept.front() == 0);
   RC_ASSERT(kept.back() == x.size() - 1);
-  // The equally wide stretches, from their definition.
+  // The equally wide stretches, computed from their definition.
   const std::size_t wide = stretches - stretches / 2;
   const double range = x.back() - x.front();
   if (range == 0) return;

@@ -50,7 +50,7 @@ TEST_F(ScatterTest, OfClosedFormsWantsTheLeastDistance) {
   EXPECT_EQ(s.fronts[0].points, std::vector<std::size_t>{0});
 }
 
-/// 99 % on easy data says nothing of 60 % on hard ones.
+/// 99 % on easy data cannot be compared with 60 % on hard data.
 TEST_F(ScatterTest, HasAFrontForEachTask) {
   make("easy", R"({"accuracy_mean": 99, "compression_factor": 70})");
   make("hard", R"({"accuracy_mean": 60, "compression_factor": 50})");
@@ -73,9 +73,9 @@ TEST_F(ScatterTest, OfOneRunIsNone) {
   EXPECT_TRUE(scatter().points.empty());
 }
 
-/// A sweep of three rows: A has two seeds and a printed factor, B a printed figure alone, C no
-/// runs. SP is the accuracy before the final round, SCSP and the factor those at the end. With d =
-/// 100 a message has 400 bytes over the factor.
+/// A sweep of three rows: A has two seeds and a printed factor, B only a printed figure, C no runs.
+/// SP is the accuracy before the final round, SCSP and the factor those at the end. With d = 100 a
+/// message has 400 bytes over the factor.
 class SweepScatter : public ScatterTest {
  protected:
   void make_lines(const std::string& name, double sp_factor, double sp, double factor, double end) {
@@ -124,7 +124,8 @@ TEST_F(SweepScatter, HasMeansOverSeedsAndWhatIsPrinted) {
   EXPECT_EQ(s.note(), "Where the paper prints no factor its mark stands at ours.");
 }
 
-/// What was sent until then: final rounds of full messages are not charged to what preceded them.
+/// The factor of what was sent until then: uncompressed final rounds are not charged to earlier
+/// evaluations.
 TEST_F(SweepScatter, PlacesAFigureAtTheFactorOfItsOwnRound) {
   const Scatter s = scatter();
   ASSERT_EQ(s.points.size(), 4u);

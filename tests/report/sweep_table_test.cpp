@@ -20,7 +20,7 @@ using Rows = std::vector<std::vector<std::string>>;
 /// A record over run directories that are written by hand.
 class SweepTableTest : public ::testing::Test {
  protected:
-  /// A run with one evaluation a value, at rounds 10, 20, ...
+  /// A run with one evaluation per value, at rounds 10, 20, ...
   std::filesystem::path add_run(const std::vector<double>& losses) {
     const std::filesystem::path run = scratch_ / fmt::format("run-{}", ++runs_);
     std::filesystem::create_directories(run);
@@ -44,7 +44,7 @@ class SweepTableTest : public ::testing::Test {
     record_.runs.push_back(runs);
   }
 
-  /// Over the runs that are there.
+  /// Over the existing runs.
   static SweepTable table_of(const sweep::SweepRecord& record) {
     std::list<Record> records;
     std::vector<std::vector<const Record*>> rows;
@@ -191,7 +191,7 @@ TEST_F(SweepTableTest, CountsFinishedRunsAlone) {
   EXPECT_EQ(rows()[1], (std::vector<std::string>{"a", "3.00", "1 of 2"}));
 }
 
-/// A record with all that one can have, over runs that are there, changed in up to three places.
+/// A record with everything it can contain, over existing runs, changed in up to three places.
 TEST_F(SweepTableTest, OfAGarbledRecordIsMadeOrRefused) {
   const sweep::Sweep sweep = sweep::read_sweep(R"(
 title = "t"

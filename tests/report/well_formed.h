@@ -7,8 +7,8 @@
 namespace hearsay::report {
 
 /// What is wrong with a page, or "": every tag is closed in order, attributes are quoted, and no
-/// '<' or '>' stands in the text. Stricter than HTML; the texts of <style> and <script> are passed
-/// over.
+/// '<' or '>' appears in the text. Stricter than HTML; the texts of <style> and <script> are
+/// skipped.
 inline std::string misfit_of(std::string_view html) {
   constexpr std::string_view kDoctype = "<!DOCTYPE html>\n";
   if (!html.starts_with(kDoctype)) return "no doctype";

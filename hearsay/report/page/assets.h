@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// The files of report/page/assets/ and Chart.js, as the build found them: what a page carries with
-/// it.
+/// The files of report/page/assets/ and Chart.js, as found at build time, which are embedded in
+/// every page.
 namespace hearsay::report::assets {
 
 extern const std::string_view kChartJs;  ///< Chart.js 3.9, minified, with its licence on top
@@ -11,6 +11,6 @@ extern const std::string_view kPageCss;
 extern const std::string_view kChartsJs;  ///< curves, axes, legends
 extern const std::string_view kPageJs;    ///< reads the page's data, makes charts as they come near
 extern const std::string_view kTableJs;   ///< sorts tables
-extern const std::string_view kLiveJs;    ///< follows a run that goes on; in served pages only
+extern const std::string_view kLiveJs;    ///< follows a run in progress; in served pages only
 
 }  // namespace hearsay::report::assets

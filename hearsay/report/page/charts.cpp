@@ -11,7 +11,7 @@ namespace hearsay::report {
 
 namespace {
 
-/// A chart of several runs, without its curves, and the number that it draws of each.
+/// A chart of several runs, without its curves, and the quantity that it draws for each.
 struct Kind {
   Chart chart;
   std::string key;
@@ -25,7 +25,7 @@ std::string capital(std::string_view text) {
   return upper;
 }
 
-/// Those of a metric, and if it is the main one of any run also for the bytes sent.
+/// The charts of a metric; if it is the main metric of any run, also one against the bytes sent.
 void append_kinds(const engine::Metric& metric, bool is_main, bool is_first,
                   std::vector<Kind>& kinds) {
   const engine::MetricKeys keys = engine::keys_of(metric);

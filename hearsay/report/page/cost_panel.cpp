@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kEnergy[] = "horowitz45";
 
-/// The network that the summary and the settings tell of; InvalidArgument if they disagree.
+/// The network described by the summary and the settings; InvalidArgument if they disagree.
 std::optional<model::Network> network_of(const Record& record) {
   const std::string input = record.text("input");
   const std::optional<double> classes = record.figure("classes");
@@ -60,8 +60,8 @@ std::optional<CostPanel> make_panel(const Record& record) {
 
 }  // namespace
 
-/// Summary and settings come from files: they may disagree, or name what this version does not
-/// have.
+/// Summary and settings come from files: they may disagree, or name components that this version
+/// does not have.
 std::optional<CostPanel> cost_panel(const Record& record) {
   try {
     return make_panel(record);

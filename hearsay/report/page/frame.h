@@ -5,17 +5,17 @@
 
 namespace hearsay::report {
 
-/// What a page is put into.
+/// The parts of an HTML page.
 struct Frame {
   std::string title;  ///< of the window
   std::string body;   ///< HTML
   std::string data;   ///< JSON without '<', for the scripts (page_data.h)
-  bool live = false;  ///< with the script that follows a run, and leave to talk to its own server
+  bool live = false;  ///< include the script that follows a run; allow requests to its server
 };
 
-/// A whole HTML file: head, style, body, data, scripts. Its content security policy lets nothing
-/// come from anywhere, and no script run but the page's own, which it names by their SHA-256: a
-/// text that slipped through unescaped could still do nothing.
+/// A whole HTML file: head, style, body, data, scripts. Its content security policy forbids all
+/// fetches and all scripts but the page's own, which it identifies by their SHA-256: a text that
+/// was not escaped by mistake still could not run.
 std::string frame(const Frame& page);
 
 }  // namespace hearsay::report

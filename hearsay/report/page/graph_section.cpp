@@ -19,13 +19,13 @@ namespace hearsay::report {
 
 namespace {
 
-constexpr std::uint64_t kMostPeers = 1000;  ///< settings may hold anything, and time is short
+constexpr std::uint64_t kMostPeers = 1000;  ///< settings may hold any number: bounds the time
 constexpr std::size_t kMostPhases = 12;
 
 using Ends = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Bytes of each edge over the whole run, by sender and receiver; none if the run does not tell. In
-/// a graph that does not change all out-neighbours of a peer got the same messages.
+/// Bytes of each edge over the whole run, by sender and receiver; none if not recorded. In a static
+/// graph all out-neighbours of a peer got the same messages.
 std::map<Ends, double> bytes_of_edges(const Record& record, graph::Schedule& schedule) {
   std::map<Ends, double> bytes;
   if (!schedule.is_static()) {
@@ -68,7 +68,7 @@ std::string note_of(const Record& record, std::optional<double> most, bool chang
       human_bytes(*most));
 }
 
-/// How many phases there is room for.
+/// How many phases fit.
 std::size_t room(const std::vector<graph::Weights>& phases, std::size_t most_edges) {
   std::size_t shown = 0, edges = 0;
   for (; shown < std::min(phases.size(), kMostPhases); ++shown) {

@@ -9,7 +9,7 @@ namespace hearsay::report {
 
 namespace {
 
-constexpr std::size_t kMostNumbers = 20;  ///< classes with room for a number each
+constexpr std::size_t kMostNumbers = 20;  ///< classes that fit a number each
 constexpr std::size_t kMostPeers = 64;
 
 double greatest(const std::vector<std::vector<double>>& counts) {
@@ -20,7 +20,7 @@ double greatest(const std::vector<std::vector<double>>& counts) {
   return most;
 }
 
-/// A cell a class with a bar and its number.
+/// One cell per class with a bar and its count.
 std::string cells_of(const std::vector<double>& row, double most) {
   std::string html;
   for (double count : row) {
@@ -43,7 +43,7 @@ std::string bars_of(const std::vector<double>& row, double most) {
       row.size(), path);
 }
 
-/// Specs may break behind their commas and plus signs, and nowhere else.
+/// Lets a browser break specs after commas and plus signs only.
 std::string breakable(const std::string& text) {
   std::string html;
   for (std::size_t begin = 0; begin < text.size();) {

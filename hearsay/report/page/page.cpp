@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostSections = 24;  ///< of a page: runs with all their charts
 constexpr std::size_t kEdgesBesideOthers = 400;
 
-/// Collects what a page shows, and what its scripts draw.
+/// Collects the HTML of a page, and the data that its scripts draw.
 class Writer {
  public:
   Writer(const Runs& runs, bool live) : runs_(runs) {

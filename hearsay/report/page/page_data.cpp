@@ -23,7 +23,7 @@ std::string text(const std::string& words) {
   return Json(words).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// Six digits are more than can be seen; whole numbers as they are.
+/// Six digits are more than can be seen; integers are written exactly.
 std::string number(double value) {
   if (!std::isfinite(value)) return "null";
   return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
@@ -40,7 +40,7 @@ std::string list(const Values& values, const Write& write) {
   return out + "]";
 }
 
-/// A curve with the evaluations that are drawn of it.
+/// A curve with the evaluations that are drawn.
 struct Sampled {
   const Curve* curve;
   std::vector<std::size_t> lines;
@@ -68,7 +68,7 @@ Sampled sample_curve(const Curve& curve, const Record& record, std::size_t stret
   return sampled;
 }
 
-/// Which evaluations of a record any of its curves draws, and where each stands among them.
+/// The evaluations of a record that any of its curves draws, and the index of each among them.
 class Rows {
  public:
   explicit Rows(std::size_t lines) : place_(lines, kNone) {}

@@ -22,9 +22,10 @@ namespace hearsay::report {
 ///              "series": [{"name", "ours": [...], "printed": [...]}]}],
 ///    "costs": [...]}                                                         (cost_panel.h)
 ///
-/// A series has a y for each of its rows, which number the entries of its record's columns; without
+/// A series has one y for each of its `rows`, which are indices into its record's columns; without
 /// `rows` it has one for each entry. Curves of more evaluations than can be seen are sampled
-/// (sample.h), each by itself, which leaves some out. null is what was not finite.
+/// (sample.h), each separately; `left_out` counts the others. null marks a value that was not
+/// finite.
 struct PageData {
   struct ShownChart {
     std::string id;  ///< of its element
@@ -43,8 +44,8 @@ struct PageData {
 /// The text for a <script type="application/json">: no '<', and nothing but ASCII.
 std::string to_json(const PageData& data);
 
-/// First, least, greatest and last value of each curve, of all evaluations: what a chart says to
-/// those who do not see it. The first row is the head.
+/// First, least, greatest and last value of each curve, over all evaluations, for readers who
+/// cannot see the chart. The first row is the header.
 Cells values_table(const Chart& chart, const std::vector<const Record*>& records);
 
 }  // namespace hearsay::report

@@ -13,7 +13,7 @@ namespace hearsay::report {
 
 namespace {
 
-/// A number in large type. While the run goes on a script writes it (assets/page.js), by `format`.
+/// A number in large type. During the run a script updates it (assets/page.js), using `format`.
 struct Tile {
   std::string title, key, format;
   const engine::Metric* metric{};  ///< says how to print it

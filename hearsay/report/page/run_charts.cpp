@@ -15,7 +15,7 @@ using Look = Curve::Look;
 
 constexpr std::size_t kMostPeers = 8;  ///< with a curve each
 
-/// Makes the charts of one run, leaving out what would show nothing.
+/// Makes the charts of one run, omitting empty ones.
 class Charts {
  public:
   Charts(const ShownRun& run, std::size_t record, bool live)
@@ -27,8 +27,8 @@ class Charts {
     return {std::move(name), record_, std::move(key), -1, 0, 0, look};
   }
 
-  /// What every chart draws alike: the averaged model as a strong line of ink, the mean of the
-  /// peers' own models as a dashed one.
+  /// Same style in every chart: the averaged model as a strong line of colour 0 (ink), the mean of
+  /// the peers' own models as a dashed one.
   Curve averaged(std::string key) const {
     return curve("averaged model", std::move(key), Look::kStrong);
   }
@@ -38,7 +38,7 @@ class Charts {
     return dashed;
   }
 
-  /// `dull`: a value that says nothing if all are that.
+  /// `dull`: if all values equal it, the chart is omitted as uninformative.
   void add(Chart chart, double dull = Columns::kAbsent) {
     bool shown = false;
     std::erase_if(chart.curves, [&](const Curve& curve) {
@@ -50,7 +50,7 @@ class Charts {
     if (shown) charts_.push_back(std::move(chart));
   }
 
-  /// A curve a peer of a list, or if they are many the range of it and its ends.
+  /// One curve per peer of a list, or for many peers the range and its ends.
   std::vector<Curve> of_peers(const std::string& key, std::size_t peers) const {
     std::vector<Curve> curves;
     if (peers > 0 && peers <= kMostPeers) {
@@ -69,8 +69,8 @@ class Charts {
     return curves;
   }
 
-  /// The peers with the best and the worst last value of a metric, by name. What is not finite is
-  /// the worst.
+  /// The peers with the best and the worst last value of a metric, by name. A value that is not
+  /// finite is the worst.
   std::vector<Curve> ends_of(const engine::Metric& metric) const {
     const std::string key(metric.key);
     const Columns& columns = run_.record.columns();
@@ -120,7 +120,7 @@ std::vector<Curve> metric_curves(const Charts& charts, const engine::Metric& met
   return curves;
 }
 
-/// The run's main metric beside the controls, and for the bytes sent.
+/// The run's main metric beside the baselines, and against the bytes sent.
 void add_comparisons(Charts& charts, const ShownRun& run, std::size_t record,
                      const engine::Metric& metric) {
   const engine::MetricKeys keys = engine::keys_of(metric);
@@ -166,7 +166,7 @@ void add_metric(Charts& charts, const ShownRun& run, std::size_t record,
   charts.add(std::move(validation));
 }
 
-/// Log if the values say so: all positive, and over more than two orders of magnitude.
+/// A logarithmic axis if all values are positive and span more than two orders of magnitude.
 bool wants_log(const Record& record, std::initializer_list<const char*> keys) {
   double low = Columns::kNotFinite, high = 0;
   for (const char* key : keys) {

@@ -27,8 +27,8 @@ std::string factor_key(const sweep::Sweep& sweep) {
   return found == sweep.figures.end() ? kFactor : found->key;
 }
 
-/// Over the runs of a row, until the evaluation that `figure` is read at; 0 if none has one. Final
-/// rounds of full messages lower it, and what a run had reached before them was cheaper.
+/// Mean over the runs of a row, until the evaluation that `figure` is read at; 0 if none has one.
+/// Uncompressed final rounds lower the factor and must not be charged to earlier evaluations.
 double mean_factor(const std::vector<std::size_t>& row, const Runs& runs, const std::string& key,
                    const sweep::Figure& figure) {
   const sweep::Figure its{.name = "", .key = key, .at = figure.at, .round = figure.round};
@@ -43,7 +43,7 @@ double mean_factor(const std::vector<std::size_t>& row, const Runs& runs, const 
   return count > 0 ? sum / count : 0;
 }
 
-/// What the paper has for the same moment of a run; 0: nothing.
+/// The paper's factor at the same evaluation of a run; 0: none.
 double printed_factor(const sweep::Sweep& sweep, const std::vector<SweepCell>& cells,
                       const sweep::Figure& figure) {
   for (std::size_t f = 0; f < sweep.figures.size(); ++f) {

@@ -20,7 +20,7 @@ double number_of(std::string_view text) {
   return value;
 }
 
-/// With a name for the first column, which has none on a terminal.
+/// Adds a name for the first column, which has none on a terminal.
 Cells cells_of(const char* first, const std::vector<std::vector<std::string>>& rows) {
   Cells cells;
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -69,7 +69,7 @@ std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
       if (cell.printed) series.printed.push_back({r, *cell.printed, *cell.printed, *cell.printed});
     }
     if (series.printed.empty()) continue;
-    // What has no unit shares its axis with nothing.
+    // A figure without a unit has its own axis.
     auto found = std::ranges::find(units, figure.unit);
     if (figure.unit.empty()) found = units.end();
     const auto at = static_cast<std::size_t>(found - units.begin());

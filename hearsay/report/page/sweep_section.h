@@ -7,7 +7,7 @@
 
 namespace hearsay::report {
 
-/// Rows of a sweep below each other, ours and what a paper prints as points on one axis.
+/// Rows of a sweep below each other, our results and the paper's as points on one axis.
 struct DotPlot {
   struct Dot {
     std::size_t row = 0;
@@ -26,13 +26,13 @@ struct DotPlot {
   std::vector<Series> series{};
 };
 
-/// One plot for the figures of a sweep that share a unit and are printed somewhere: percents beside
-/// percents; one for each that has no unit. `id` begins those of the plots, which are
-/// numbered.
+/// One plot for all figures of a sweep that share a unit and for which the paper has values:
+/// percents with percents; one for each that has no unit. `id` is the prefix of the plots' ids,
+/// which are numbered.
 std::vector<DotPlot> dot_plots(const ShownSweep& sweep, const std::string& id);
 
-/// A sweep as HTML, but for its title: source, what a quick profile is not, the table with our
-/// figures, the paper's and the differences, what was not run and why, the note.
+/// A sweep as HTML, without its title: source, the limits of a quick profile, the table with our
+/// results, the paper's and the differences, what was not run and why, the note.
 std::string sweep_section(const ShownSweep& sweep);
 
 }  // namespace hearsay::report

@@ -1,11 +1,12 @@
 'use strict';
-// How things are drawn: curves, a scatter, bars. Each maker takes a canvas and data and returns a Chart;
-// page.js decides what and when. Colours come from the page's style, so light and dark are one code.
+// Drawing functions: curves, a scatter plot, bars. Each takes a canvas and data and returns a
+// Chart; page.js decides what and when. Colours come from the page's style, so light and dark mode
+// share the code.
 globalThis.hearsayCharts = (() => {
   const shapes = ['circle', 'circle', 'triangle', 'rect', 'rectRot', 'crossRot', 'star', 'cross'];
   const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-  const few = 40;     // points of a curve that get a mark each
-  const dense = 400;  // that are drawn thin
+  const few = 40;     // up to so many points of a curve get a mark each
+  const dense = 400;  // more points than this are drawn thin
 
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colour = (number) => style(`--c${number}`);
@@ -34,8 +35,8 @@ globalThis.hearsayCharts = (() => {
   };
   const whole = (value) => (Number.isInteger(value) ? value.toLocaleString('en-US') : short(value));
 
-  // 1, 2 and 5 of each decade while there are few; then decades, and at last every second, third, ...
-  // Where less than two of them lie within the axis, all nine digits are tried.
+  // 1, 2 and 5 of each decade while there are few decades; then decades, and finally every second,
+  // third, ... Where fewer than two of them lie within the axis, all nine digits are tried.
   const log_ticks = (low, high) => {
     const from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high));
     const decades = Math.log10(high / low);
@@ -66,7 +67,7 @@ globalThis.hearsayCharts = (() => {
       const inside = (tick) => tick.value >= axis.min && tick.value <= axis.max;
       axis.ticks = wanted.length > 1 ? wanted : axis.ticks.filter(inside);
       if (log || axis.ticks.length < 3) return;
-      // The end of the data is a tick too, which may come too close to the one before.
+      // The end of the data is a tick too, which may be too close to the previous one.
       const at = (k) => axis.ticks.at(k).value;
       if (at(-1) - at(-2) < 0.8 * (at(-2) - at(-3))) axis.ticks.pop();
     },
@@ -94,10 +95,10 @@ globalThis.hearsayCharts = (() => {
     simulated: {title: 'Simulated time (s)', log: false, format: short, word: (x) => `${short(x)} s, simulated`},
   };
 
-  // Numbers beyond this, which no sane run has, make an axis without end: they are gaps.
+  // Larger numbers, which no sane run has, would stretch the axis without bound: they are gaps.
   const drawable = (value) => typeof value === 'number' && Math.abs(value) < 1e100;
 
-  // The points of a series on an axis; what an axis cannot show is left out.
+  // The points of a series on an axis; points that the axis cannot show are omitted.
   const points = (series, record, axis, log) => {
     const x = record[axis], out = [];
     if (!x) return out;
@@ -141,7 +142,7 @@ globalThis.hearsayCharts = (() => {
     return new Chart(canvas, config);
   };
 
-  // The range over seeds as a line; names beside points, where there is room.
+  // The range over seeds as a line; names beside points, where they fit.
   const labels = {
     id: 'labels',
     afterDatasetsDraw(chart) {
@@ -180,7 +181,7 @@ globalThis.hearsayCharts = (() => {
     },
   };
 
-  // Points of the k-th figure: ours are filled, what a paper prints is hollow.
+  // Points of the k-th figure: ours are filled, the paper's are hollow.
   const filled = (k, set) => ({
     borderColor: colour(1 + k % 7), backgroundColor: colour(1 + k % 7), pointStyle: shapes[1 + k % 4],
     pointRadius: 5.5, pointHoverRadius: 7.5, pointBorderWidth: 2, ...set,
@@ -208,7 +209,7 @@ globalThis.hearsayCharts = (() => {
       if (ours.length) sets.push(filled(k, {label: name, named: true, data: ours}));
       if (printed.length) sets.push(hollow(k, {label: `printed: ${name}`, data: printed}));
     });
-    // What is measured on other data has a front of its own.
+    // Results on other data have their own front.
     data.fronts.forEach((front) => sets.push({
       label: data.fronts.length > 1 ? `Pareto front, ${front.task}` : 'Pareto front of ours',
       type: 'line', data: front.points.map((i) => data.points[i]).filter(usable),
@@ -219,7 +220,7 @@ globalThis.hearsayCharts = (() => {
     return new Chart(canvas, config);
   };
 
-  // Rows below each other: ours filled with their range over seeds, what a paper prints hollow.
+  // Rows below each other: ours filled with their range over seeds, the paper's hollow.
   const dots = (canvas, plot) => {
     const cut = (row) => (row.length > 28 ? `${row.slice(0, 27)}\u2026` : row);
     const config = base('scatter', {
@@ -243,7 +244,7 @@ globalThis.hearsayCharts = (() => {
     return new Chart(canvas, config);
   };
 
-  // Bars beside each other, or on top: sets of {label, values}, a value a label.
+  // Bars side by side, or stacked: sets of {label, values}, one value per label.
   const bars = (canvas, {labels: names, y, sets, format}) => {
     const config = base('bar', {
       x: {...scale('Who trains (device)', false, (index) => names[index].split(', ')), type: 'category', stacked: true},
@@ -265,7 +266,7 @@ globalThis.hearsayCharts = (() => {
     star: 'M-3.4 0H3.4M0 -3.4V3.4M-2.4 -2.4L2.4 2.4M2.4 -2.4L-2.4 2.4',
   };
 
-  // What stands in a legend: a bit of the curve with its mark, or a point.
+  // A legend entry: a piece of the curve with its mark, or a point.
   const swatch = (set) => {
     const draw = (name, attributes) => {
       const node = document.createElementNS('http://www.w3.org/2000/svg', name);

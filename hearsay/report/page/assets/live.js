@@ -1,11 +1,11 @@
 'use strict';
-// Follows a run that goes on: the server sends each new line of metrics.jsonl, and how far the run is.
-// In served pages only.
+// Follows a run in progress: the server sends each new line of metrics.jsonl, and the run's
+// progress. In served pages only.
 (() => {
   const banner = document.getElementById('live');
   const text = banner.querySelector('.state');
   const bar = banner.querySelector('progress');
-  const reload_after = 4000;  // lines: the server then makes a page that is sampled anew
+  const reload_after = 4000;  // lines: the server then makes a freshly sampled page
   let leaving = false;
 
   const say = (state, words) => {
@@ -31,13 +31,13 @@
     try {
       data = event.data ? JSON.parse(event.data) : null;
     } catch {
-      return;  // cut off or foreign: the next one will do
+      return;  // truncated or foreign: ignored, the next one will do
     }
     act(data);
   }]);
 
   listen('open', () => say('open', 'live'));
-  // Lines that the page has already are passed over. A page made before the first one has no charts.
+  // Lines that the page already has are skipped. A page made before the first one has no charts.
   listen('line', (line) => {
     if (!line || leaving) return;
     const appended = hearsay.append(line);
@@ -58,8 +58,8 @@
   });
   listen('reset', () => location.reload());
 
-  // The final page takes the place of this one, if the server is still there to give it: a reload
-  // would leave nothing if it is not.
+  // The final page replaces this one, if the server is still running: a plain reload would show
+  // nothing if it is not.
   let finished = false;
   const finish = () => {
     if (finished) return;
@@ -80,7 +80,8 @@
     bar.hidden = true;
     setTimeout(finish, 1000);
   });
-  // A browser connects again by itself, but not after a refusal: too many viewers, for a while.
+  // A browser reconnects automatically, but not after a refusal, which may be temporary: too many
+  // viewers.
   const patience = 10000;
   listen('error', () => {
     if (banner.dataset.state === 'ended') return finish();

@@ -1,6 +1,6 @@
 'use strict';
-// The page: reads its data, makes charts as they come near the screen, and draws them anew when the
-// reader chooses another axis, turns to dark or prints. `hearsay.append` is for live.js.
+// The page: reads its data, makes charts as they come near the viewport, and redraws them when the
+// reader chooses another axis, switches to dark mode or prints. `hearsay.append` is for live.js.
 globalThis.hearsay = (() => {
   const draw = globalThis.hearsayCharts;
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -55,7 +55,7 @@ globalThis.hearsay = (() => {
     note.hidden = text === '';
   };
 
-  // What is not drawn.
+  // A note on what is not drawn.
   const write_note = (item, chart) => {
     const words = [];
     const left_out = (series) => series.left_out || 0;
@@ -144,7 +144,7 @@ globalThis.hearsay = (() => {
   }
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', rebuild_all);
 
-  // On paper: all charts, also those never seen, dark ink on white, as wide as a sheet (page.css).
+  // In print: all charts, also those not made yet, dark on white, as wide as a sheet (page.css).
   const print = (on) => {
     document.documentElement.classList.toggle('printing', on);
     shown.forEach((item) => {
@@ -156,7 +156,7 @@ globalThis.hearsay = (() => {
 
   // ---- Lines that come later ----
   const number = (value) => (typeof value === 'number' ? value : value === null ? null : undefined);
-  // As C++'s values_of. undefined: the line does not say.
+  // As C++'s values_of. undefined: the line has no such value.
   const value_of = (line, series) => {
     if (series.key === 'bytes') {
       const bytes = number(line.bytes_total);
@@ -182,9 +182,9 @@ globalThis.hearsay = (() => {
     });
   };
 
-  // One more line of metrics.jsonl, as an object, of the page's first run. Those it has already are
-  // passed over. Returns how many came after the page was made, or -1 if it was made before the first
-  // line and has no charts to put it in.
+  // Appends one line of metrics.jsonl, as an object, of the page's first run. Lines that it already
+  // has are skipped. Returns how many came after the page was made, or -1 if it was made before the
+  // first line and has no charts to add it to.
   let appended = 0;
   const append = (line) => {
     const record = data.records[0];

@@ -1,9 +1,10 @@
 'use strict';
-// Tables whose heads are buttons: a click sorts, another one turns the order around.
+// Tables whose header cells are buttons: a click sorts, another one reverses the order.
 (() => {
   const words = new Intl.Collator('en', {numeric: true, sensitivity: 'base'});
 
-  // A column is of numbers if any of its cells has one; cells without come last both ways.
+  // A column is numeric if any of its cells has a number; cells without one come last in both
+  // orders.
   const sort = (table, column, sign) => {
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => {
