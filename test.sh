@@ -50,14 +50,20 @@ check_format() {
   [[ ! -s $1 ]]
 }
 
-# tidy: clang-tidy on changed sources, with the compile commands of dev.
+# tidy: clang-tidy on what has changed. It needs the compile commands of a build whose headers are not precompiled: it
+# would take GCC's for its own.
 tidy() {
   cd "$root" || return 1
-  local base=main changed
-  [[ $(git rev-parse HEAD) != $(git rev-parse main 2>/dev/null) ]] || base=HEAD~1
-  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cpp' | grep -v '^tests/layers/' || true)
-  [[ -n $changed ]] || { say "tidy: no source has changed since $base"; return 0; }
-  build_preset dev && xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet <<<"$changed"
+  local base=main to=build/tidy changed
+  git rev-parse --quiet --verify main >/dev/null || { say "tidy: there is no branch main to compare with"; return 1; }
+  [[ $(git rev-parse HEAD) != $(git rev-parse main) ]] || base=HEAD~1
+  cmake --preset dev -B "$to" -DHEARSAY_PRECOMPILE=OFF -DHEARSAY_CUDA=OFF >/dev/null || return 1
+  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cpp') || return 1
+  changed=$(for file in $changed; do
+              if grep -qF "\"file\": \"$root/$file\"" "$to/compile_commands.json"; then echo "$file"; fi
+            done)
+  [[ -n $changed ]] || { say "tidy: no source of the build has changed since $base"; return 0; }
+  xargs -P "$(nproc)" -n 4 clang-tidy -p "$to" --quiet <<<"$changed"
 }
 
 # slowest PRESET: its ten slowest test programs, by the sum of their tests' seconds.

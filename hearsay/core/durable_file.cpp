@@ -145,8 +145,10 @@ void write_user_file(const std::filesystem::path& path, std::string_view text) {
   std::string temporary = (end.parent_path() / ".hearsay-XXXXXX").string();
   const Opened file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) {
-    // The directory is not writable; an existing file in it is overwritten in place if it is.
-    if (!exists) fail("create", end);
+    // Where only the directory is not writable, an existing file in it is overwritten in place.
+    // After any other failure (no space, no descriptors) it stays as it is.
+    const bool refused = errno == EACCES || errno == EPERM || errno == EROFS;
+    if (!exists || !refused) fail("create", end);
     const Opened target(::open(end.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
     if (target.get() < 0) fail("open", end);
     return write_all(target.get(), text, end);
