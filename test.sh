@@ -63,7 +63,7 @@ tidy() {
               if grep -qF "\"file\": \"$root/$file\"" "$to/compile_commands.json"; then echo "$file"; fi
             done)
   [[ -n $changed ]] || { say "tidy: no source of the build has changed since $base"; return 0; }
-  xargs -P "$(nproc)" -n 4 clang-tidy -p "$to" --quiet <<<"$changed"
+  xargs -P "$(nproc)" -n 4 clang-tidy -p "$to" --quiet --extra-arg=-Wno-unknown-warning-option <<<"$changed"
 }
 
 # slowest PRESET: its ten slowest test programs, by the sum of their tests' seconds.
