@@ -6,9 +6,9 @@
 
 namespace hearsay::backend {
 
-/// How well mixing conserves mass: |sum_i x_i(after) - sum_i x_i(before)|_1 over |sum_i
-/// |x_i(before)||_1 for each measured `mix`, without local steps. A few times 1e-8 is rounding;
-/// more is a bug.
+/// How well mixing conserves mass: |sum_i x_i(after) - sum_i x_i(before)|_1 over the
+/// larger of sum_i |x_i(before)|_1 and sum_i |q_i|_1, for each measured `mix`, without local steps.
+/// A few times 1e-8 is rounding; more is a bug.
 ///
 /// Sums run over peers ascending, and over columns in blocks, so that they are bitwise the same if
 /// peers or columns are distributed over processes, whose sums a derived class combines.
