@@ -36,11 +36,14 @@ struct World {
         schedule(graph::make_schedule(setting.graph, {setting.peers, 1})),
         facts(graph::facts_of(*schedule)),
         compressor(compress::make_compressor(setting.compressor)),
-        bank(*compressor, layout, *kernels, pool, 1, 0),
+        bank(compress::make_bank_compressor({.kernels = *kernels,
+                                             .compressor = *compressor,
+                                             .layout = layout,
+                                             .pool = pool,
+                                             .seed = 1})),
         method(algorithm::make_algorithm("sparse-push", {.kernels = *kernels,
                                                          .layout = layout,
-                                                         .compressor = bank,
-                                                         .topk_keep = 0.01,
+                                                         .compressor = *bank,
                                                          .graph = facts,
                                                          .peers = setting.peers,
                                                          .rows = setting.peers})),
@@ -55,19 +58,21 @@ struct World {
       kernels->upload(row, method->initial(), i);
     }
     method->start();
-    bank.compress(x, 0, payload);
+    bank->compress(x, 0, payload);
     outbox.payloads.push_back(payload);
-    algorithm::deliver(schedule->at(0, 0), outbox, u, nullptr, exchange);
+    algorithm::deliver(schedule->at(0, 0), 0, outbox, u, {}, nullptr, exchange);
     kernels->synchronize();
   }
 
+  /// The calls that a RoundDriver makes in the second half of a round, without the optimizer, the
+  /// ledger and their synchronization: they are recorded into one graph here.
   void round() {
     method->plan({.index = index++, .phase = 0, .lr = 0.01f, .last_phase = false});
     method->step(y);
     algorithm::Outbox sent;
     method->emit(sent);
     algorithm::Exchange arrived;
-    algorithm::deliver(schedule->at(0, 0), sent, method->push_sum(), nullptr, arrived);
+    algorithm::deliver(schedule->at(0, 0), 0, sent, method->push_sum(), {}, nullptr, arrived);
     method->mix(arrived);
   }
 
@@ -77,7 +82,7 @@ struct World {
   std::unique_ptr<graph::Schedule> schedule;
   graph::Facts facts;
   std::unique_ptr<compress::Compressor> compressor;
-  algorithm::BankCompressor bank;
+  std::unique_ptr<compress::BankCompressor> bank;
   std::unique_ptr<algorithm::Algorithm> method;
   backend::Array x, y;
   std::vector<double> u;
@@ -137,7 +142,7 @@ const std::pair<const char*, Call> kCalls[] = {
     {"feedback_axpy", [](World& w) { w.kernels->axpy(1.0f, w.x, w.y); }},
     {"check_norms",
      [](World& w) { w.kernels->squared_norms(w.x, w.kernels->results<double>(w.x.block().rows)); }},
-    {"compress", [](World& w) { w.bank.compress(w.x, 0, w.payload); }},
+    {"compress", [](World& w) { w.bank->compress(w.x, 0, w.payload); }},
     {"feedback_accumulate", [](World& w) { w.kernels->accumulate(-1.0f, w.payload.rows, w.y); }},
     {"mix", [](World& w) { w.kernels->mix(w.exchange.mixing(), w.exchange.vectors[0], w.y); }},
     {"debias", [](World& w) { w.kernels->divide_rows(w.x, w.u, w.y); }},

@@ -119,7 +119,9 @@ class World {
 
   void rounds(std::size_t count) {
     for (std::size_t t = 0; t < count; ++t) {
-      runs_.size() == 1 ? runs_.front()->run_round(false) : round_of_all();
+      std::vector<train::Trainer::Turn> turns;
+      for (const auto& run : runs_) turns.push_back({run.get()});
+      train::Trainer::run_round(turns);
     }
     for (const auto& run : runs_) run->drain();
   }
@@ -135,22 +137,6 @@ class World {
   const train::Trainer& run() const { return *runs_.front(); }
 
  private:
-  /// One round of all runs, as in run_fleet.
-  void round_of_all() {
-    std::vector<engine::GradientRequest> requests;
-    for (const auto& run : runs_) {
-      if (const auto request = run->begin_round(false)) requests.push_back(*request);
-    }
-    requests.front().objective->gradients_together(requests);
-    machine_->kernels().submit();
-    for (std::size_t k = 0; k < runs_.size(); ++k) {
-      machine_->kernels().use_lane(k + 1);
-      runs_[k]->end_round();
-    }
-    machine_->kernels().use_lane(0);
-    machine_->end_round();
-  }
-
   std::shared_ptr<gossip::Machine> machine_;  ///< shared with the runs
   std::vector<std::unique_ptr<train::Trainer>> runs_;
 };

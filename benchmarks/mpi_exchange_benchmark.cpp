@@ -135,7 +135,7 @@ class Isend : public Row {
   std::vector<float> room_;
 };
 
-/// A gossip round, as in train/trainer.cpp.
+/// The messages of a gossip round, as in gossip/round_driver.cpp.
 class Gossip : public Row {
  public:
   Gossip(Place& place, std::string graph, const std::string& compressor)
@@ -154,15 +154,14 @@ class Gossip : public Row {
   void exchange() override {
     const graph::Weights& weights = schedule_->at(round_, 0);
     fill(outbox_);
-    message_exchange_.send(weights, outbox_, {}, round_);
-    const algorithm::Remote& remote = message_exchange_.receive(weights, outbox_, round_);
-    algorithm::deliver(weights, place_.group.rank(), outbox_, {}, remote, nullptr, exchange_);
-    message_exchange_.release();
+    message_exchange_.send(weights, round_, outbox_, {});
+    message_exchange_.receive(weights, round_, outbox_, {},
+                              [this](const algorithm::Exchange& arrived) { arrived_ = &arrived; });
     ++round_;
   }
 
   void mixing() override {
-    place_.kernels->mix(exchange_.mixing(), exchange_.vectors[0], place_.model);
+    place_.kernels->mix(arrived_->mixing(), arrived_->vectors[0], place_.model);
   }
 
   double sent_bytes() const override {
@@ -183,7 +182,7 @@ class Gossip : public Row {
   std::unique_ptr<compress::Compressor> compressor_;
   gossip::MessageExchange message_exchange_;
   algorithm::Outbox outbox_;
-  algorithm::Exchange exchange_;
+  const algorithm::Exchange* arrived_ = nullptr;  ///< of the exchange; valid until the next one
   std::uint32_t round_ = 0;
 };
 

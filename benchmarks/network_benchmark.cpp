@@ -14,14 +14,10 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/algorithm/algorithm.h"
-#include "hearsay/algorithm/exchange.h"
-#include "hearsay/compress/compressor.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/objectives.h"
-#include "hearsay/graph/facts.h"
-#include "hearsay/graph/schedule.h"
+#include "hearsay/gossip/round_driver.h"
 #include "hearsay/train/config.h"
 #include "hearsay/train/trainer.h"
 
@@ -106,37 +102,26 @@ void two_threads(benchmark::State& state) {
 }
 BENCHMARK(two_threads)->MinTime(8)->Unit(benchmark::kMillisecond);
 
-/// Overhead of compression, error feedback and mixing in a step of four peers: sparse-push at
-/// top-1 % on the directed ring of the paper, one thread.
+/// Overhead of everything but the gradient (local step, compression, error feedback, mixing,
+/// checks) in a round of four peers: sparse-push at top-1 % on the directed ring of the paper, one
+/// thread.
 void communication_share(benchmark::State& state) {
-  constexpr std::size_t kPeers = 4;
-  Peers peers("resnet20", kPeers, 1);
-  const Layout& layout = peers.objective->layout();
-  const auto schedule = graph::make_schedule("sparse-push:a", {kPeers, 1});
-  const graph::Facts facts = graph::facts_of(*schedule);
-  const auto compressor = compress::make_compressor("topk:keep=0.01");
-  algorithm::BankCompressor bank_compressor(*compressor, layout, *peers.kernels, peers.pool, 1, 0);
-  const auto method = algorithm::make_algorithm("sparse-push", {.kernels = *peers.kernels,
-                                                                .layout = layout,
-                                                                .compressor = bank_compressor,
-                                                                .topk_keep = 0.01,
-                                                                .graph = facts,
-                                                                .peers = kPeers,
-                                                                .rows = kPeers});
-  peers.start(method->initial());
-  method->start();
+  Peers peers("resnet20", 4, 1);
+  gossip::RoundDriver driver({.layout = peers.objective->layout(),
+                              .schedule = graph::make_schedule("sparse-push:a", {4, 1}),
+                              .method = algorithm::make_method("sparse-push"),
+                              .compressor = compress::make_compressor("topk:keep=0.01"),
+                              .initial_model = [&](std::uint32_t peer, std::span<float> x) {
+                                peers.objective->initial_model(peer, x);
+                              }});
   std::vector<double> gradient, communication;
-  algorithm::Exchange exchange;
   for (auto _ : state) {
-    method->plan({.index = peers.round, .phase = 0, .lr = 0.01f, .last_phase = false});
+    gossip::Turn turn{&driver, {.lr = 0.01f}};
     const auto begin = std::chrono::steady_clock::now();
-    peers.objective->gradients(peers.round++, method->point(), peers.gradient, peers.losses);
-    method->step(peers.gradient);
+    gossip::begin_round({&turn, 1});
+    peers.objective->gradients(peers.round++, driver.models(), driver.gradient(), driver.losses());
     const auto middle = std::chrono::steady_clock::now();
-    algorithm::Outbox outbox;
-    method->emit(outbox);
-    algorithm::deliver(schedule->at(0, 0), outbox, method->push_sum(), nullptr, exchange);
-    method->mix(exchange);
+    gossip::end_round({&turn, 1});
     const auto end = std::chrono::steady_clock::now();
     gradient.push_back(std::chrono::duration<double>(middle - begin).count());
     communication.push_back(std::chrono::duration<double>(end - middle).count());

@@ -8,9 +8,10 @@
 #include <array>
 #include <cmath>
 
-#include "hearsay/algorithm/local_peers.h"
+#include "hearsay/gossip/round_driver.h"
 
 namespace algorithm = hearsay::algorithm;
+namespace gossip = hearsay::gossip;
 namespace graph = hearsay::graph;
 
 int main() {
@@ -19,34 +20,34 @@ int main() {
 
   // The graph. W[i][j] is the share of j's number that goes to i; columns sum to 1, so the total is
   // conserved.
-  const auto schedule = graph::make_schedule("ring:directed", {.peers = kNumbers.size()});
-  const graph::Weights& ring = schedule->at(0, 0);
-  for (const graph::Edge& edge : ring.edges()) {
+  auto schedule = graph::make_schedule("ring:directed", {.peers = kNumbers.size()});
+  for (const graph::Edge& edge : schedule->at(0, 0).edges()) {
     fmt::print("peer {} gives {} of its number to peer {}\n", edge.sender, edge.weight,
                edge.receiver);
   }
 
   // The five peers in one process. A model has one entry here; that of a network has millions.
-  algorithm::LocalPeers peers({.graph = "ring:directed", .peers = kNumbers.size(), .dim = 1});
-  const auto method = algorithm::make_algorithm("sgp", peers.bank());
-  for (std::size_t i = 0; i < kNumbers.size(); ++i) method->initial().row(i)[0] = kNumbers[i];
-  method->start();
+  gossip::RoundDriver peers(
+      {.layout = hearsay::Layout(1),
+       .schedule = std::move(schedule),
+       .method = algorithm::make_method("sgp"),
+       .initial_model = [&](std::uint32_t peer, std::span<float> x) { x[0] = kNumbers[peer]; }});
 
-  for (int round = 0; round <= 60; ++round) {
-    if (round % 15 == 0) {
-      fmt::print("after {:2} rounds:", round);
-      for (std::size_t i = 0; i < kNumbers.size(); ++i) {
-        fmt::print(" {:.5f}", method->point().row(i)[0]);
+  while (peers.round() <= 60) {
+    if (peers.round() % 15 == 0) {
+      fmt::print("after {:2} rounds:", peers.round());
+      for (std::size_t i = 0; i < peers.peers(); ++i) {
+        fmt::print(" {:.5f}", peers.models().row(i)[0]);
       }
       fmt::print("\n");
     }
-    peers.run_round(*method);
+    peers.run_round();  // without gradients: pure averaging
   }
 
   // Every round shrinks the consensus distance by the graph's second eigenvalue, 0.81 here.
   float error = 0;
-  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
-    error = std::max(error, std::abs(method->point().row(i)[0] - kMean));
+  for (std::size_t i = 0; i < peers.peers(); ++i) {
+    error = std::max(error, std::abs(peers.models().row(i)[0] - kMean));
   }
   fmt::print("largest error: {:.0e}\n", error);
   return error < 1e-4f ? 0 : 1;

@@ -9,11 +9,11 @@
 #include <cmath>
 #include <vector>
 
-#include "hearsay/algorithm/local_peers.h"
 #include "hearsay/compress/compressor.h"
+#include "hearsay/gossip/round_driver.h"
 
-namespace algorithm = hearsay::algorithm;
 namespace compress = hearsay::compress;
+namespace gossip = hearsay::gossip;
 using hearsay::Random;
 
 namespace {
@@ -53,19 +53,18 @@ void code_one_vector(const char* spec) {
 
 /// Prints the rounds until the consensus distance on a ring is 1e-3 of the initial one.
 bool average_under(const char* spec) {
-  algorithm::LocalPeers peers({.graph = "ring", .peers = 8, .dim = kDim, .compressor = spec});
-  const auto method = algorithm::make_algorithm("choco", peers.bank());
-  for (std::size_t i = 0; i < peers.peers(); ++i) {
-    fill_with_heavy_tails(static_cast<std::uint32_t>(i), method->initial().row(i));
-  }
-  method->start();
-  const double first = algorithm::disagreement(method->point());
-  while (algorithm::disagreement(method->point()) > 1e-3 * first) {
+  gossip::RoundDriver peers({.layout = hearsay::Layout(kDim),
+                             .schedule = hearsay::graph::make_schedule("ring", {.peers = 8}),
+                             .method = hearsay::algorithm::make_method("choco"),
+                             .compressor = compress::make_compressor(spec),
+                             .initial_model = fill_with_heavy_tails});
+  const double first = peers.consensus_distance();
+  while (peers.consensus_distance() > 1e-3 * first) {
     if (peers.round() == 5000) return false;
-    peers.run_round(*method);
+    peers.run_round();
   }
   fmt::print("{:<18} {:4} rounds, {:9} bytes, eta {:.3g}\n", spec, peers.round(),
-             peers.bytes_sent(), method->averaging_rate());
+             peers.ledger().traffic().bytes, peers.algorithm().averaging_rate());
   return true;
 }
 

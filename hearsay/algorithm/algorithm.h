@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +17,7 @@
 
 namespace hearsay::algorithm {
 
-/// One round, as the trainer announces it.
+/// One round, as the driver announces it.
 struct Round {
   std::uint32_t index = 0;
   std::uint64_t phase = 0;  ///< graph::Schedule::phase of this round
@@ -28,30 +30,37 @@ struct Plan {
   enum class Talk {
     kSilent,  ///< no messages
     kGossip,  ///< emit, deliver, mix
+    kGather,  ///< the same over the complete graph with weights 1/n, whatever the schedule: every
+              ///< peer gets the vectors of all others, counted as messages over n - 1 edges each
     kGlobal,  ///< average over all peers; 2(n-1)/n * 4d bytes per peer, counted separately
   };
   Talk talk = Talk::kGossip;
   bool gradient = true;
   bool send_first = false;    ///< emit before the gradient: the message does not need it
   bool reads_losses = false;  ///< `average` reads them, so the host must wait for them
+
+  bool gossips() const { return talk == Talk::kGossip || talk == Talk::kGather; }
 };
 
 // clang-format off: the order of calls is a table
 /// A decentralized method as a pure state machine for a bank of m peers: no threads, sockets,
 /// clocks or files.
 ///
-/// The driver (train::Trainer, LocalPeers) calls, in this order:
+/// The driver (gossip::RoundDriver) calls, in this order:
 ///
 ///   once         initial() is filled with the starting models, then start()
 ///   each round   meet(senders)       if the phase is new
 ///                plan(round)
-///                emit(outbox)        if it gossips and sends first
+///                emit(outbox)        if it gossips (or gathers) and sends first
 ///                step(direction)     if it takes a gradient; direction: the optimizer's output
 ///                emit(outbox)        if it gossips and does not send first
 ///                mix(exchange)       if it gossips; exchange: what arrived
 ///                average(collective) if the round is global
 ///
 // clang-format on
+/// A round may be begun again: `plan` and a first `emit` change nothing that a second call for the
+/// same round would not, so a driver whose gradient failed can repeat the round.
+///
 /// All state is one row per peer (listed by `state`), so a run can be saved, moved between process
 /// counts and resumed exactly. Contract, checked for every row of `registry()` by
 /// tests/algorithm/contract_test.cpp: mixing goes only through Kernels::mix and mix_compensated, so
@@ -72,6 +81,7 @@ class Algorithm {
   virtual Plan plan(const Round& round) = 0;
 
   /// The models: where gradients are taken, what is evaluated and exported. z = x/u under push-sum.
+  /// The block stays where it is from `start` on.
   virtual backend::ConstBlock point() const = 0;
 
   /// What local steps and weight decay act on: x, the push-sum numerator.
@@ -142,12 +152,24 @@ struct Surroundings {
   bool lossy_links = false;
 };
 
-/// Throws InvalidArgument if the algorithm cannot work in these surroundings; the message names the
-/// algorithm, the missing property and an alternative that has it.
+/// Throws InvalidArgument if an algorithm with these needs cannot work in these surroundings; the
+/// message names the algorithm, the missing property and an alternative that has it.
+void check_fit(std::string_view name, const Needs& needs, const Surroundings& surroundings);
+/// The same for an algorithm of the registry.
 void check_fit(std::string_view spec, const Surroundings& surroundings);
 
 /// make_algorithm("sparse-push:eta=0.01", bank). Throws InvalidArgument; for an unknown name the
 /// message lists the known ones.
 std::unique_ptr<Algorithm> make_algorithm(std::string_view spec, const Bank& bank);
+
+/// A method to run: of the registry, or your own. Empty needs are not checked.
+struct Method {
+  std::string name;
+  std::optional<Needs> needs{};
+  std::function<std::unique_ptr<Algorithm>(const Bank&)> make;
+};
+
+/// The method of a spec. Throws InvalidArgument for an unknown name.
+Method make_method(std::string_view spec);
 
 }  // namespace hearsay::algorithm

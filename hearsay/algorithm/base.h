@@ -47,7 +47,7 @@ class Base : public Algorithm {
 /// The same with push-sum: x is the numerator and z = x/u the model.
 class PushSumBase : public Base {
  public:
-  explicit PushSumBase(const Bank& bank) : Base(bank), u_(bank.rows) {}
+  explicit PushSumBase(const Bank& bank) : Base(bank), u_(bank) {}
 
   void start() override { debias(); }
   backend::ConstBlock point() const override { return z_; }

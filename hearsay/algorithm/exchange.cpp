@@ -1,7 +1,6 @@
 #include "hearsay/algorithm/exchange.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace hearsay::algorithm {
 
@@ -9,16 +8,28 @@ void Outbox::send_all(backend::ConstBlock x) {
   Payload payload;
   payload.rows.reserve(x.rows);
   for (std::size_t i = 0; i < x.rows; ++i) payload.rows.push_back({x.row(i).data()});
-  payload.raw = true;
+  payload.form = Payload::Form::kRaw;
   payload.fixed_bytes = 4 * x.dim;
   payload.paper_bytes = 4 * (x.dim + 1);
   payloads.push_back(std::move(payload));
 }
 
+void Outbox::send_codes(backend::Kernels& kernels, std::vector<Bytes> codes,
+                        std::size_t paper_bytes) {
+  const std::span<std::uint64_t> bytes = kernels.results<std::uint64_t>(codes.size());
+  std::ranges::transform(codes, bytes.begin(), [](const Bytes& code) { return code.size(); });
+  Payload& payload = payloads.emplace_back();
+  payload.form = Payload::Form::kUndecoded;
+  payload.bytes = bytes;
+  payload.paper_bytes = paper_bytes;
+  payload.codes = std::move(codes);
+}
+
 void deliver(const graph::Weights& weights, std::size_t first, const Outbox& outbox,
              std::span<const double> push_sum, const Remote& remote, const Delivered& delivered,
              Exchange& exchange) {
-  const std::size_t rows = outbox.payloads.front().rows.size();
+  const Payload& any = outbox.payloads.front();
+  const std::size_t rows = std::max(any.rows.size(), any.codes.size());
   const auto amount_of = [&](const graph::Edge& edge) {
     return static_cast<float>(outbox.rate * edge.weight);
   };
@@ -49,10 +60,19 @@ void deliver(const graph::Weights& weights, std::size_t first, const Outbox& out
     }
   }
   exchange.vectors.clear();
+  exchange.codes.clear();
   for (std::size_t p = 0; p < outbox.payloads.size(); ++p) {
-    std::vector<backend::VectorView>& all = exchange.vectors.emplace_back(outbox.payloads[p].rows);
-    if (!remote.senders.empty()) {
-      all.insert(all.end(), remote.vectors[p].begin(), remote.vectors[p].end());
+    const Payload& payload = outbox.payloads[p];
+    auto& vectors = exchange.vectors.emplace_back(payload.rows);
+    auto& codes = exchange.codes.emplace_back();
+    if (payload.form == Payload::Form::kUndecoded) {
+      codes.assign(payload.codes.begin(), payload.codes.end());
+    }
+    if (remote.senders.empty()) continue;
+    if (payload.form == Payload::Form::kUndecoded) {
+      codes.insert(codes.end(), remote.codes[p].begin(), remote.codes[p].end());
+    } else {
+      vectors.insert(vectors.end(), remote.vectors[p].begin(), remote.vectors[p].end());
     }
   }
   exchange.push_sum.assign(push_sum.begin(), push_sum.end());
@@ -60,10 +80,6 @@ void deliver(const graph::Weights& weights, std::size_t first, const Outbox& out
     exchange.push_sum.insert(exchange.push_sum.end(), remote.push_sum.begin(),
                              remote.push_sum.end());
   }
-}
-
-double LocalCollective::mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace hearsay::algorithm

@@ -6,28 +6,14 @@
 #include <vector>
 
 #include "hearsay/backend/kernels.h"
+#include "hearsay/compress/payload.h"
 #include "hearsay/core/bytes.h"
 #include "hearsay/graph/weights.h"
 
 namespace hearsay::algorithm {
 
-/// Encoded lengths of a bank's vectors.
-struct Lengths {
-  /// Bytes per row, in a result buffer of Kernels::results. Empty: all codes are `fixed_bytes`
-  /// long.
-  std::span<const std::uint64_t> bytes{};
-  std::uint64_t fixed_bytes = 0;
-  std::size_t paper_bytes = 0;  ///< of one code, as the seed papers count it
-
-  std::uint64_t length(std::size_t row) const { return bytes.empty() ? fixed_bytes : bytes[row]; }
-};
-
-/// One vector per peer of the bank, as its receivers will decode it, and its size on the wire.
-struct Payload : Lengths {
-  std::vector<backend::VectorView> rows;  ///< row i: what peer first + i sends
-  bool raw = false;                       ///< rows are sent uncompressed, 4 bytes per float
-  std::vector<Bytes> codes;  ///< of each row, if not raw and some go to another process; else empty
-};
+using compress::Lengths;
+using compress::Payload;
 
 /// What the peers of a bank send in one round. The views stay valid until the algorithm has mixed.
 struct Outbox {
@@ -36,6 +22,10 @@ struct Outbox {
 
   /// Send the rows of `x` uncompressed, 4 bytes per float.
   void send_all(backend::ConstBlock x);
+
+  /// Send codes[i] of row i, which receivers get undecoded (Exchange::codes), because to decode it
+  /// they need their own model. `paper_bytes`: of one code, as papers count it.
+  void send_codes(backend::Kernels& kernels, std::vector<Bytes> codes, std::size_t paper_bytes);
 };
 
 /// What arrived in one round, for the receivers of a bank: edges, vectors and push-sum weights.
@@ -47,7 +37,10 @@ struct Exchange {
   std::vector<float> weight;
   std::vector<double> debit;
   std::vector<std::vector<backend::VectorView>> vectors;  ///< [payload][source]
-  std::vector<double> push_sum;                           ///< [source]; empty if not sent
+  /// [payload][source] of payloads that are sent undecoded, whose `vectors` are then empty; valid
+  /// until the algorithm has mixed.
+  std::vector<std::vector<ByteView>> codes;
+  std::vector<double> push_sum;  ///< [source]; empty if not sent
 
   backend::Mixing mixing() const { return {begin, source, weight, debit}; }
 };
@@ -56,6 +49,7 @@ struct Exchange {
 struct Remote {
   std::vector<std::uint32_t> senders;                     ///< ascending
   std::vector<std::vector<backend::VectorView>> vectors;  ///< [payload][sender]
+  std::vector<std::vector<ByteView>> codes;               ///< [payload][sender], if undecoded
   std::vector<double> push_sum;                           ///< [sender]
   std::vector<float> amounts;  ///< per edge from another bank: receivers, then senders ascending
 };
@@ -71,13 +65,6 @@ void deliver(const graph::Weights& weights, std::size_t first, const Outbox& out
              std::span<const double> push_sum, const Remote& remote, const Delivered& delivered,
              Exchange& exchange);
 
-/// The same for a bank of all n peers: a simulated round.
-inline void deliver(const graph::Weights& weights, const Outbox& outbox,
-                    std::span<const double> push_sum, const Delivered& delivered,
-                    Exchange& exchange) {
-  deliver(weights, 0, outbox, push_sum, Remote{}, delivered, exchange);
-}
-
 /// Averages over all n peers, in whichever process they live. Sums run in double, peers ascending.
 class Collective {
  public:
@@ -88,17 +75,6 @@ class Collective {
 
   /// The mean over all n peers of one value per peer, given the bank's values.
   virtual double mean(std::span<const double> values) = 0;
-};
-
-/// The same where one bank holds all n peers.
-class LocalCollective : public Collective {
- public:
-  explicit LocalCollective(backend::Kernels& kernels) : kernels_(kernels) {}
-  void mean(backend::Block rows) override { kernels_.mean_rows(rows); }
-  double mean(std::span<const double> values) override;
-
- private:
-  backend::Kernels& kernels_;
 };
 
 }  // namespace hearsay::algorithm

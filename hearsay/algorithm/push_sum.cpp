@@ -1,6 +1,7 @@
 #include "hearsay/algorithm/push_sum.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace hearsay::algorithm {
 
@@ -17,7 +18,10 @@ void PushSum::mix(const Exchange& exchange) {
 }
 
 backend::ConstBlock PushSum::debias(backend::Kernels& kernels, backend::ConstBlock x) {
-  if (std::ranges::all_of(u_, [](double u) { return u == 1.0; })) return x;
+  if (stays_one_) {
+    assert(std::ranges::all_of(u_, [](double u) { return u == 1.0; }));
+    return x;
+  }
   if (z_.empty()) z_ = kernels.allocate(x.rows, x.dim);
   kernels.divide_rows(x, u_, z_);
   return z_;

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "hearsay/algorithm/exchange.h"
+#include "hearsay/algorithm/bank.h"
 #include "hearsay/backend/kernels.h"
 #include "hearsay/backend/state.h"
 
@@ -14,14 +14,17 @@ namespace hearsay::algorithm {
 ///
 ///   u_i = 1;   u_i += sum_j a_ij u_j - (own debits) u_i;   z_i = x_i / u_i
 ///
-/// Doubles. Where every u is exactly 1, as on every regular graph, z is x itself and costs nothing.
+/// Doubles. Where every u stays exactly 1 (graph::Facts::balanced, and no message gets lost or is late), z is
+/// x itself and costs nothing; elsewhere z is a block of its own from the start. Either way it
+/// never moves: models are where they were when training began.
 class PushSum {
  public:
-  explicit PushSum(std::size_t rows) : u_(rows, 1.0) {}
+  explicit PushSum(const Bank& bank)
+      : u_(bank.rows, 1.0), stays_one_(bank.graph.balanced && !bank.irregular) {}
 
   void mix(const Exchange& exchange);
 
-  /// z for these x: x itself while u = 1, else an internal block, overwritten by each call.
+  /// z for these x, which must be the same block in every call.
   backend::ConstBlock debias(backend::Kernels& kernels, backend::ConstBlock x);
 
   void reset() { u_.assign(u_.size(), 1.0); }
@@ -30,7 +33,8 @@ class PushSum {
 
  private:
   std::vector<double> u_, next_;
-  backend::Array z_;
+  bool stays_one_;
+  backend::Array z_;  ///< empty if u stays 1
 };
 
 }  // namespace hearsay::algorithm

@@ -272,4 +272,12 @@ std::unique_ptr<Algorithm> make_algorithm(std::string_view spec, const Bank& ban
   return entry.make(Arguments(spec, entry.parameters), bank);
 }
 
+Method make_method(std::string_view spec) {
+  const Entry& entry = find_entry(registry(), spec, "algorithm");
+  return {
+      .name = std::string(entry.name),
+      .needs = entry.needs,
+      .make = [spec = std::string(spec)](const Bank& bank) { return make_algorithm(spec, bank); }};
+}
+
 }  // namespace hearsay::algorithm

@@ -30,9 +30,10 @@ std::unique_ptr<Compressor> make_compressor(std::string_view spec) {
   return entry.make(Arguments(spec, entry.parameters));
 }
 
-double topk_keep(std::string_view spec) {
-  if (spec_name(spec) != "topk") return 0;
-  return Arguments(spec, kTopKParameters).number_in_range("keep");
+double topk_keep(const Compressor& compressor) {
+  const Kind kind = compressor.kind();
+  const auto* top_k = std::get_if<TopKKind>(&kind);
+  return top_k == nullptr ? 0 : top_k->keep;
 }
 
 }  // namespace hearsay::compress

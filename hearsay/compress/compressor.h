@@ -61,7 +61,7 @@ class Compressor {
   /// Read one code from `in` into `q`. Throws CorruptData.
   virtual void decode(ByteReader& in, const Layout& layout, Decoded& q) const = 0;
 
-  virtual Kind kind() const = 0;
+  virtual Kind kind() const { return OtherKind{}; }
 
   virtual Promise promise() const = 0;
 
@@ -86,7 +86,7 @@ std::span<const Entry> registry();
 /// make_compressor("topk:keep=0.01"). Throws InvalidArgument, listing all names.
 std::unique_ptr<Compressor> make_compressor(std::string_view spec);
 
-/// The fraction of entries kept if `spec` is a top-k (any scope and value format), else 0.
-double topk_keep(std::string_view spec);
+/// The fraction of entries kept if it is a top-k (any scope and value format), else 0.
+double topk_keep(const Compressor& compressor);
 
 }  // namespace hearsay::compress

@@ -9,6 +9,7 @@ namespace hearsay::compress {
 
 /// The operator and its parameters, for devices with their own implementation. The formulas are in
 /// the headers of the operators.
+struct OtherKind {};  ///< none of the registry's: devices leave it to the host
 struct IdentityKind {};
 struct TopKKind {
   double keep = 0;
@@ -25,6 +26,6 @@ struct QsgdKind {
 };
 struct SignKind {};
 
-using Kind = std::variant<IdentityKind, TopKKind, RandomKKind, QsgdKind, SignKind>;
+using Kind = std::variant<OtherKind, IdentityKind, TopKKind, RandomKKind, QsgdKind, SignKind>;
 
 }  // namespace hearsay::compress

@@ -11,25 +11,23 @@
 
 namespace hearsay::gossip {
 
-Ledger::Ledger(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch,
-               std::size_t dim, std::size_t first, std::size_t rows)
+Ledger::Ledger(Link link, const Shape& shape)
     : link_(std::move(link)),
-      schedule_(schedule),
-      rounds_per_epoch_(rounds_per_epoch),
-      dim_(dim),
-      first_(first),
-      rows_(rows),
-      losses_(rows, 0.0),
-      loss_sums_(rows, 0.0),
-      messages_(rows, 0),
-      edge_rounds_(rows, 0),
-      bytes_(rows, 0),
-      paper_bytes_(rows, 0) {
-  if (!schedule.is_static() && schedule.peers() <= Traffic::kEdgesToldOf) {
-    bytes_ahead_.assign(schedule.peers() - 1, std::vector<std::uint64_t>(rows, 0));
+      peers_(shape.peers),
+      dim_(shape.dim),
+      first_(shape.first),
+      rows_(shape.rows),
+      losses_(rows_, 0.0),
+      loss_sums_(rows_, 0.0),
+      messages_(rows_, 0),
+      edge_rounds_(rows_, 0),
+      bytes_(rows_, 0),
+      paper_bytes_(rows_, 0) {
+  if (shape.by_edge && peers_ <= Traffic::kEdgesToldOf) {
+    bytes_ahead_.assign(peers_ - 1, std::vector<std::uint64_t>(rows_, 0));
   }
-  assert(first + rows <= schedule.peers());
-  assert(!link_.simulated() || rows == schedule.peers());
+  assert(first_ + rows_ <= peers_);
+  assert(!link_.simulated() || rows_ == peers_);
 }
 
 void Ledger::gradient(std::uint64_t round, std::span<const double> losses) {
@@ -53,9 +51,9 @@ void Ledger::step(std::uint64_t round, std::span<const double> norms) {
   link_.compute(static_cast<std::uint32_t>(round));
 }
 
-void Ledger::emitted(std::span<const algorithm::Lengths> vectors) {
+void Ledger::emitted(std::span<const compress::Lengths> vectors) {
   emitted_ = {std::vector<std::size_t>(rows_, 0), vectors.size(), 0};
-  for (const algorithm::Lengths& vector : vectors) {
+  for (const compress::Lengths& vector : vectors) {
     for (std::size_t i = 0; i < rows_; ++i) {
       emitted_.bytes[i] += compress::kHeaderBytes + vector.length(i);
     }
@@ -63,9 +61,8 @@ void Ledger::emitted(std::span<const algorithm::Lengths> vectors) {
   }
 }
 
-void Ledger::gossip(std::uint64_t round, bool send_first) {
+void Ledger::gossip(const graph::Weights& weights, bool send_first) {
   if (!failure_.empty()) return;
-  const graph::Weights& weights = schedule_.at(round, round / rounds_per_epoch_);
   // Lost messages count too.
   for (std::size_t i = 0; i < rows_; ++i) {
     const std::uint64_t edges = weights.out_of(first_ + i).size();
@@ -75,8 +72,7 @@ void Ledger::gossip(std::uint64_t round, bool send_first) {
     paper_bytes_[i] += edges * emitted_.paper_bytes;
     if (bytes_ahead_.empty()) continue;
     for (const graph::Edge& edge : weights.out_of(first_ + i)) {
-      const std::size_t ahead =
-          (edge.receiver + schedule_.peers() - edge.sender) % schedule_.peers();
+      const std::size_t ahead = (edge.receiver + peers_ - edge.sender) % peers_;
       bytes_ahead_[ahead - 1][i] += emitted_.bytes[i];
     }
   }
@@ -86,7 +82,7 @@ void Ledger::gossip(std::uint64_t round, bool send_first) {
 void Ledger::global() {
   if (!failure_.empty()) return;
   const std::size_t bytes = 4 * dim_;
-  global_bytes_ += 2 * (schedule_.peers() - 1) * bytes;
+  global_bytes_ += 2 * (peers_ - 1) * bytes;
   link_.global(bytes);
 }
 
@@ -130,6 +126,17 @@ RunTotals Ledger::run_totals() const {
                 .global_bytes = global_bytes_};
   if (link_.simulated()) run.simulated_seconds = link_.seconds();
   return run;
+}
+
+Traffic Ledger::traffic() const {
+  Traffic sum{.global_bytes = global_bytes_};
+  for (std::size_t i = 0; i < rows_; ++i) {
+    sum.messages += messages_[i];
+    sum.edge_rounds += edge_rounds_[i];
+    sum.bytes += bytes_[i];
+    sum.paper_bytes += paper_bytes_[i];
+  }
+  return sum;
 }
 
 void Ledger::evaluated(double train_loss) {

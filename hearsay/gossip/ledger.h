@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "hearsay/algorithm/exchange.h"
 #include "hearsay/backend/state.h"
+#include "hearsay/compress/payload.h"
 #include "hearsay/gossip/link.h"
 #include "hearsay/gossip/traffic.h"
-#include "hearsay/graph/schedule.h"
+#include "hearsay/graph/weights.h"
 
 namespace hearsay::gossip {
 
@@ -41,10 +41,14 @@ struct RunTotals {
 /// added.
 class Ledger {
  public:
-  /// For peers `first` to first + rows - 1; must be all n peers if the link is simulated, which
-  /// needs all clocks. `dim`: floats per model. `schedule` must outlive the ledger.
-  Ledger(Link link, graph::Schedule& schedule, std::uint64_t rounds_per_epoch, std::size_t dim,
-         std::size_t first, std::size_t rows);
+  /// For peers `first` to first + rows - 1 of `peers`; must be all of them if the link is
+  /// simulated, which needs all clocks. `dim`: floats per model. `by_edge`: count bytes by edge
+  /// (traffic.h).
+  struct Shape {
+    std::size_t peers = 0, first = 0, rows = 0, dim = 0;
+    bool by_edge = false;
+  };
+  Ledger(Link link, const Shape& shape);
 
   const Link& link() const { return link_; }
 
@@ -53,9 +57,9 @@ class Ledger {
   /// Every peer took a step; `norms`: squared norms of the directions.
   void step(std::uint64_t round, std::span<const double> norms);
   /// Every peer encoded its messages; one Lengths per vector that a peer sends.
-  void emitted(std::span<const algorithm::Lengths> vectors);
-  /// The messages emitted last were sent over the edges of the round's graph.
-  void gossip(std::uint64_t round, bool send_first);
+  void emitted(std::span<const compress::Lengths> vectors);
+  /// The messages emitted last were sent over the edges of `weights`.
+  void gossip(const graph::Weights& weights, bool send_first);
   /// All n peers of the run took part in a global average.
   void global();
   /// Squared norms of the peers' models after `rounds` rounds.
@@ -71,6 +75,9 @@ class Ledger {
   PeerTotals totals(std::size_t row) const;
   /// What all peers of the run have in common.
   RunTotals run_totals() const;
+  /// What this bank's peers sent, and all peers' global averages; without the lists by peer and
+  /// edge.
+  Traffic traffic() const;
   /// An evaluation has consumed the losses, whose mean is `train_loss`; resets the sums.
   void evaluated(double train_loss);
 
@@ -80,9 +87,7 @@ class Ledger {
   void expect_finite(std::span<const double> norms, std::string_view what, std::uint64_t round);
 
   Link link_;
-  graph::Schedule& schedule_;
-  std::uint64_t rounds_per_epoch_;
-  std::size_t dim_, first_, rows_;
+  std::size_t peers_, dim_, first_, rows_;
   std::string failure_;
   std::vector<double> losses_;
   std::vector<double> loss_sums_;  ///< per peer, since the last evaluation

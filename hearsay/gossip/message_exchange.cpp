@@ -16,6 +16,8 @@ namespace hearsay::gossip {
 namespace {
 
 using compress::MessageKind;
+using compress::Payload;
+using Form = Payload::Form;
 using transport::Arrival;
 using transport::Label;
 
@@ -62,23 +64,25 @@ std::uint32_t MessageExchange::first_receiver(const graph::Weights& weights,
   throw InvalidArgument(fmt::format("[exchange] peer {} sends nothing here", sender));
 }
 
-void MessageExchange::send(const graph::Weights& weights, algorithm::Outbox& outbox,
-                           std::span<const double> push_sum, std::uint32_t round) {
+void MessageExchange::send(const graph::Weights& weights, std::uint32_t round,
+                           algorithm::Outbox& outbox, std::span<const double> push_sum) {
   if (parts_.group.alone()) return;
   transport::Transport& transport = parts_.group.transport();
   label_ = parts_.group.next_gossip();
   prepare(weights, outbox.payloads.size());
-  const auto is_raw = [](const algorithm::Payload& payload) { return payload.raw; };
+  const auto is_raw = [](const Payload& payload) { return payload.form == Form::kRaw; };
   if (std::ranges::all_of(outbox.payloads, is_raw)) expect_raw(weights, outbox.payloads.size());
 
   InFlight& kept = in_flight_.emplace_back(InFlight{label_, {}, {}});
-  for (algorithm::Payload& payload : outbox.payloads) {
-    kept.codes.push_back(std::move(payload.codes));
-    if (payload.raw && parts_.kernels.on_host()) lends_rows_ = true;
+  for (Payload& payload : outbox.payloads) {
+    // Receivers in this process read codes that are sent undecoded from the outbox.
+    kept.codes.push_back(payload.form == Form::kUndecoded ? payload.codes
+                                                          : std::move(payload.codes));
+    if (is_raw(payload) && parts_.kernels.on_host()) lends_rows_ = true;
   }
   for (std::size_t i = 0; i < rows_; ++i) {
     for (std::size_t p = 0; p < outbox.payloads.size(); ++p) {
-      const algorithm::Payload& payload = outbox.payloads[p];
+      const Payload& payload = outbox.payloads[p];
       std::size_t last = parts_.group.rank();
       ByteView body;
       for (const graph::Edge& edge : weights.out_of(first_ + i)) {
@@ -106,9 +110,9 @@ void MessageExchange::send(const graph::Weights& weights, algorithm::Outbox& out
   }
 }
 
-ByteView MessageExchange::body_of(const algorithm::Payload& payload, std::size_t row,
-                                  InFlight& kept, std::size_t number) {
-  if (!payload.raw) return kept.codes[number][row];
+ByteView MessageExchange::body_of(const Payload& payload, std::size_t row, InFlight& kept,
+                                  std::size_t number) {
+  if (payload.form != Form::kRaw) return kept.codes[number][row];
   const std::span<const float> floats(payload.rows[row].dense, parts_.layout.dim());
   if (parts_.kernels.on_host()) return bytes_of(floats);
   const backend::Array& copy = kept.copies.emplace_back(host_row());
@@ -134,6 +138,7 @@ void MessageExchange::prepare(const graph::Weights& weights, std::size_t payload
   remote_.push_sum.assign(remote_.senders.size(), 1.0);
   remote_.amounts.assign(edges_.size(), 0.0f);
   remote_.vectors.assign(payloads, std::vector<backend::VectorView>(remote_.senders.size()));
+  remote_.codes.assign(payloads, std::vector<ByteView>(remote_.senders.size()));
   arrived_.assign(payloads, std::vector<bool>(edges_.size(), false));
   slots_.resize(std::max(slots_.size(), payloads));
   for (auto& of_payload : slots_) {
@@ -145,11 +150,11 @@ void MessageExchange::expect_raw(const graph::Weights& weights, std::size_t payl
   for (std::size_t k = 0; k < remote_.senders.size(); ++k) {
     const std::uint32_t sender = remote_.senders[k];
     for (std::size_t p = 0; p < payloads; ++p) {
-      compress::Decoded& room = slots_[p][k].decoded;
-      room.sparse = false;
-      room.dense.resize(parts_.layout.dim());
-      std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(room.dense.data()),
-                                    room.dense.size() * sizeof(float));
+      compress::Decoded& vector = slots_[p][k].vector.decoded;
+      vector.sparse = false;
+      vector.dense.resize(parts_.layout.dim());
+      std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(vector.dense.data()),
+                                    vector.dense.size() * sizeof(float));
       for (const graph::Edge& edge : weights.out_of(sender)) {
         if (!is_own(edge.receiver)) continue;
         parts_.group.transport().expect(parts_.placement.owner(sender), label_, bytes);
@@ -159,16 +164,27 @@ void MessageExchange::expect_raw(const graph::Weights& weights, std::size_t payl
   }
 }
 
-const algorithm::Remote& MessageExchange::receive(const graph::Weights& weights,
-                                                  const algorithm::Outbox& outbox,
-                                                  std::uint32_t round) {
-  if (edges_.empty()) return remote_;
+void MessageExchange::receive(const graph::Weights& weights, std::uint32_t round,
+                              const algorithm::Outbox& outbox, std::span<const double> push_sum,
+                              const Mix& mix) {
+  take_all(weights, outbox, round);
+  algorithm::Delivered delivered;
+  if (parts_.arrives) {
+    delivered = [&](const graph::Edge& edge) { return parts_.arrives(edge, round); };
+  }
+  algorithm::deliver(weights, first_, outbox, push_sum, remote_, delivered, exchange_);
+  release();
+  mix(exchange_);
+}
+
+void MessageExchange::take_all(const graph::Weights& weights, const algorithm::Outbox& outbox,
+                               std::uint32_t round) {
+  if (edges_.empty()) return;
   const Stopwatch stopwatch(waited_);
   for (std::size_t left = edges_.size() * outbox.payloads.size(); left > 0; --left) {
     take(transport::receive_or_fail(parts_.group.transport(), label_, parts_.group.idle()), weights,
          outbox, round);
   }
-  return remote_;
 }
 
 void MessageExchange::take(const Arrival& arrival, const graph::Weights& weights,
@@ -197,25 +213,35 @@ void MessageExchange::take(const Arrival& arrival, const graph::Weights& weights
   const auto k = static_cast<std::size_t>(sender - remote_.senders.begin());
   remote_.push_sum[k] = header.push_sum;
   if (receiver == first_receiver(weights, header.sender)) {
-    fill(slots_[p][k], outbox.payloads[p].raw, arrival, header.sender);
-    remote_.vectors[p][k] = view(slots_[p][k]);
+    Slot& slot = slots_[p][k];
+    const Form form = outbox.payloads[p].form;
+    fill(slot, form, arrival, header.sender);
+    if (form == Form::kUndecoded) {
+      remote_.codes[p][k] = slot.code;
+    } else {
+      remote_.vectors[p][k] = slot.vector.place(parts_.kernels);
+    }
   } else if (!arrival.body.empty()) {
     throw CorruptData(
         fmt::format("[transport] peer {} sent its vector to this process twice", header.sender));
   }
 }
 
-void MessageExchange::fill(Slot& slot, bool raw, const Arrival& arrival, std::uint32_t sender) {
-  compress::Decoded& decoded = slot.decoded;
+void MessageExchange::fill(Slot& slot, Form form, const Arrival& arrival, std::uint32_t sender) {
+  if (form == Form::kUndecoded) {
+    slot.code.assign(arrival.body.begin(), arrival.body.end());
+    return;
+  }
+  compress::Decoded& decoded = slot.vector.decoded;
   const std::string what = fmt::format("message of peer {}", sender);
   ByteReader body(arrival.body, what);
-  if (!raw) {
+  if (form == Form::kCompressed) {
     parts_.compressor.decode(body, parts_.layout, decoded);
   } else {
     decoded.sparse = false;
     decoded.dense.resize(parts_.layout.dim());
-    const auto* room = reinterpret_cast<const std::uint8_t*>(decoded.dense.data());
-    if (arrival.body.data() == room) {
+    const auto* expected = reinterpret_cast<const std::uint8_t*>(decoded.dense.data());
+    if (arrival.body.data() == expected) {
       body.take(decoded.dense.size() * sizeof(float));
     } else {
       body.read(std::span(decoded.dense));
@@ -224,22 +250,6 @@ void MessageExchange::fill(Slot& slot, bool raw, const Arrival& arrival, std::ui
   if (body.left() > 0) {
     throw CorruptData(fmt::format("[{}] {} bytes too many", what, body.left()));
   }
-}
-
-backend::VectorView MessageExchange::view(Slot& slot) {
-  const compress::Decoded& decoded = slot.decoded;
-  if (parts_.kernels.on_host()) return decoded.view();
-  // A device copy of at least that length, reused for the next message of this sender.
-  const auto copy = [&]<class T>(const std::vector<T>& from, backend::Array& to) {
-    if (to.empty() || to.as<T>().dim < from.size()) {
-      to = parts_.kernels.allocate(1, from.size(), kElementTypeOf<T>);
-    }
-    parts_.kernels.upload(from, to.as<T>(), 0);
-    return std::span<const T>(to.as<T>().data, from.size());
-  };
-  if (!decoded.sparse) return {copy(decoded.dense, slot.values).data()};
-  const auto index = copy(decoded.index, slot.index);
-  return {nullptr, index, copy(decoded.value, slot.values)};
 }
 
 void MessageExchange::release() {

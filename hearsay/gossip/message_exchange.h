@@ -6,28 +6,22 @@
 #include <span>
 #include <vector>
 
-#include "hearsay/algorithm/exchange.h"
-#include "hearsay/compress/compressor.h"
+#include "hearsay/compress/device_vector.h"
 #include "hearsay/core/layout.h"
+#include "hearsay/gossip/delivery.h"
 #include "hearsay/gossip/process_group.h"
-#include "hearsay/graph/weights.h"
 
 namespace hearsay::gossip {
 
-/// Exchanges a round's vectors between the processes of a run: sends those of this process's peers,
-/// receives those addressed to them.
-///
-///   send       what the bank emitted, over every edge that leaves it
-///   ...        whatever else the bank does meanwhile, as long as it leaves the outbox alone
-///   receive    all that was sent to it in this round
-///   release    the outbox may be overwritten
+/// Lock-step delivery between the processes of a run: a bank receives everything that was sent to
+/// it in this round, and mixes once.
 ///
 /// A message goes over one directed edge: head = MessageHeader and u32 receiver, body = the
 /// vector's code. The body is sent only once per receiving process: messages to further receivers
 /// there have an empty body. `send` blocks while codes of two rounds ago have not been taken.
 ///
-/// If all peers are in one process, all calls do nothing.
-class MessageExchange {
+/// Where all peers are in one process, nothing is encoded or sent: receivers read the outbox.
+class MessageExchange final : public Delivery {
  public:
   /// All must outlive the exchange.
   struct Parts {
@@ -36,32 +30,24 @@ class MessageExchange {
     const compress::Compressor& compressor;
     const Layout& layout;
     backend::Kernels& kernels;
+    Arrives arrives{};  ///< empty: every message arrives
   };
   explicit MessageExchange(const Parts& parts);
-  ~MessageExchange();
+  ~MessageExchange() override;
 
-  /// Peers of other processes that send to peers of this one, ascending.
-  std::vector<std::uint32_t> senders(const graph::Weights& weights) const;
-
-  /// Moves the codes out of the payloads; raw rows are read until `release`.
-  void send(const graph::Weights& weights, algorithm::Outbox& outbox,
-            std::span<const double> push_sum, std::uint32_t round);
-
-  /// Valid until the next `send`. `outbox`: of the same round; it gives the number and kind of the
-  /// vectors to receive. Throws CorruptData on an unexpected message, RunFailed if a process is
-  /// gone.
-  const algorithm::Remote& receive(const graph::Weights& weights, const algorithm::Outbox& outbox,
-                                   std::uint32_t round);
-
-  void release();
-
-  double seconds_waited() const { return waited_; }  ///< total, in receive and release
+  std::vector<std::uint32_t> senders(const graph::Weights& weights) const override;
+  void send(const graph::Weights& weights, std::uint32_t round, algorithm::Outbox& outbox,
+            std::span<const double> push_sum) override;
+  /// Throws CorruptData on an unexpected message, RunFailed if a process is gone.
+  void receive(const graph::Weights& weights, std::uint32_t round, const algorithm::Outbox& outbox,
+               std::span<const double> push_sum, const Mix& mix) override;
+  double seconds_waited() const override { return waited_; }
 
  private:
-  /// One vector received from one sender.
+  /// One vector received from one sender, or its code.
   struct Slot {
-    compress::Decoded decoded;
-    backend::Array values, index;  ///< device copies, unless the device shares the host's memory
+    compress::DeviceVector vector;
+    Bytes code;
   };
   /// Bodies that may not have been sent completely yet.
   struct InFlight {
@@ -73,15 +59,18 @@ class MessageExchange {
   bool is_own(std::size_t peer) const { return peer - first_ < rows_; }
   /// The lowest-numbered receiver of that peer in this process, whose message has the body.
   std::uint32_t first_receiver(const graph::Weights& weights, std::uint32_t sender) const;
-  ByteView body_of(const algorithm::Payload& payload, std::size_t row, InFlight& kept,
+  ByteView body_of(const compress::Payload& payload, std::size_t row, InFlight& kept,
                    std::size_t number);
   backend::Array host_row();  ///< a host buffer for one row, reused if possible
   void expect_raw(const graph::Weights& weights, std::size_t payloads);
   void prepare(const graph::Weights& weights, std::size_t payloads);
   void take(const transport::Arrival& arrival, const graph::Weights& weights,
             const algorithm::Outbox& outbox, std::uint32_t round);
-  void fill(Slot& slot, bool raw, const transport::Arrival& arrival, std::uint32_t sender);
-  backend::VectorView view(Slot& slot);
+  void take_all(const graph::Weights& weights, const algorithm::Outbox& outbox,
+                std::uint32_t round);
+  void fill(Slot& slot, compress::Payload::Form form, const transport::Arrival& arrival,
+            std::uint32_t sender);
+  void release();
 
   Parts parts_;
   std::size_t first_, rows_;
@@ -93,6 +82,7 @@ class MessageExchange {
   std::vector<std::vector<bool>> arrived_;  ///< [payload][edge]
   std::vector<std::vector<Slot>> slots_;    ///< [payload][sender]
   algorithm::Remote remote_;
+  algorithm::Exchange exchange_;
   double waited_ = 0;
 };
 

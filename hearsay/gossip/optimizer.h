@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -32,6 +33,10 @@ class Optimizer {
 
   virtual void state(backend::StateList& list) = 0;
 };
+
+/// Makes an optimizer for a bank of `rows` models of `dim` floats.
+using MakeOptimizer =
+    std::function<std::unique_ptr<Optimizer>(backend::Kernels&, std::size_t rows, std::size_t dim)>;
 
 struct OptimizerEntry {
   std::string_view name;

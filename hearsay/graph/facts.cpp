@@ -83,6 +83,7 @@ void add_properties(std::span<const Weights> period, Facts& facts) {
   facts.row_stochastic = std::ranges::all_of(period, is_row_stochastic);
   facts.doubly_stochastic = facts.column_stochastic && facts.row_stochastic;
   facts.symmetric = std::ranges::all_of(period, is_symmetric);
+  facts.balanced = std::ranges::all_of(period, is_balanced);
   facts.min_out_degree = facts.peers;
   for (const Weights& weights : period) {
     facts.messages_per_round +=
@@ -132,6 +133,7 @@ Facts facts_of(const Schedule& schedule, Depth depth) {
   const std::vector<Weights> period = schedule.period();
   Facts facts;
   add_properties(period, facts);
+  facts.balanced &= schedule.repeats();
   if (depth == Depth::kProperties) return facts;
   facts.perron.assign(facts.peers, 1.0);
   facts.lambda_min = facts.peers == 1 ? 1 : 0;

@@ -21,6 +21,9 @@ struct Facts {
   bool row_stochastic = false;
   bool doubly_stochastic = false;
   bool symmetric = false;
+  /// Every peer receives the weights that it sends, in the same order, in every round there will
+  /// be: push-sum weights stay exactly 1.
+  bool balanced = false;
   double rho = 0;              ///< ||P - 11'/n||_2
   double second_modulus = 0;   ///< second largest |eigenvalue| of P
   double lambda_min = 0;       ///< smallest eigenvalue of any W; only if symmetric, else 0

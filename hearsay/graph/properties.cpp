@@ -37,4 +37,13 @@ bool is_symmetric(const Weights& weights) {
   return true;
 }
 
+bool is_balanced(const Weights& weights) {
+  for (std::size_t i = 0; i < weights.peers(); ++i) {
+    if (!std::ranges::equal(weights.into(i), weights.out_of(i), {}, &Edge::weight, &Edge::weight)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace hearsay::graph

@@ -9,4 +9,7 @@ bool is_row_stochastic(const Weights& weights);
 bool is_column_stochastic(const Weights& weights);
 bool is_symmetric(const Weights& weights);
 
+/// Whether the weights into every peer are those out of it, in the same order and to the bit.
+bool is_balanced(const Weights& weights);
+
 }  // namespace hearsay::graph

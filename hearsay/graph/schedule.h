@@ -32,6 +32,9 @@ class Schedule {
   /// round, the first few draws: properties are then those of that sample.
   virtual std::vector<Weights> period() const = 0;
 
+  /// Whether `period` is all there is, rather than a sample.
+  virtual bool repeats() const { return true; }
+
   /// From now on `at` holds only the edges incident to the peers first .. first + rows - 1: `into`,
   /// `out_of` and `self` are complete for these peers alone. The same may hold for `period`, so
   /// compute properties before. At most one call.

@@ -34,32 +34,17 @@ struct Member {
 };
 
 /// One round of each, in lockstep. Those that fail record their error.
-void run_round(std::span<Member* const> members, gossip::Machine& machine) {
-  bool any_measured = false;
-  std::vector<engine::GradientRequest> requests;
+void run_round(std::span<Member* const> members) {
+  std::vector<train::Trainer::Turn> turns;
   for (Member* member : members) {
-    member->tried([&] {
-      const bool measured = member->runner->measures_next();
-      any_measured |= measured;
-      const auto request = member->runner->trainer().begin_round(measured);
-      if (request) requests.push_back(*request);
+    turns.push_back({&member->runner->trainer(), member->runner->measures_next()});
+  }
+  train::Trainer::run_round(turns);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    members[k]->tried([&] {
+      if (turns[k].error) std::rethrow_exception(turns[k].error);
     });
   }
-  try {
-    if (!requests.empty()) requests.front().objective->gradients_together(requests);
-    machine.kernels().submit();
-  } catch (const std::exception& failure) {  // it is unknown whose gradients are missing
-    for (Member* member : members) member->error = failure.what();
-  }
-
-  for (std::size_t k = 0; k < members.size(); ++k) {
-    if (!members[k]->error.empty()) continue;
-    machine.kernels().use_lane(k + 1);
-    members[k]->tried([&] { members[k]->runner->trainer().end_round(); });
-  }
-  machine.kernels().use_lane(0);
-  machine.end_round();
-  if (any_measured) machine.drain();
 }
 
 }  // namespace
@@ -84,7 +69,7 @@ std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
     }
     if (going.empty()) break;
     const auto begin = std::chrono::steady_clock::now();
-    run_round(going, *machine);
+    run_round(going);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     for (Member* member : going) {
       if (!member->error.empty()) continue;

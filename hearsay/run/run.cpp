@@ -19,9 +19,7 @@ Outcome go_on(Runner& runner) {
   runner.start();
   while (runner.goes_on()) {
     const auto begin = std::chrono::steady_clock::now();
-    const bool measured = runner.measures_next();
-    runner.trainer().run_round(measured);
-    if (measured) runner.trainer().drain();
+    runner.trainer().run_round(runner.measures_next());
     runner.after_round(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -37,14 +35,16 @@ std::string common_settings(train::Config config) {
 
 /// Makes a runner in every process, or throws in every process.
 std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path& out,
-                                    Observer& observer, gossip::ProcessGroup& group) {
+                                    Observer& observer, gossip::ProcessGroup& group,
+                                    const train::RunParts& parts) {
   group.agree_on("version of hearsay", version());
   group.agree_on("configuration", common_settings(config));
   std::unique_ptr<Runner> runner;
   group.agree([&] {
     runner = std::make_unique<Runner>(
         config, out, observer,
-        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group));
+        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group),
+        parts);
   });
   group.agree_on("dataset", runner->trainer().objective().data_sha256());
   return runner;
@@ -70,28 +70,30 @@ void check_free(const fs::path& out) {
   }
 }
 
-Outcome run(const train::Config& config, const fs::path& out, Observer& observer) {
+Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
+            const train::RunParts& parts) {
   gossip::SingleProcess alone;
-  return run(config, out, observer, alone);
+  return run(config, out, observer, alone, parts);
 }
 
 Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
-            gossip::ProcessGroup& group) {
+            gossip::ProcessGroup& group, const train::RunParts& parts) {
   group.agree([&] {
     if (group.leads()) check_free(out);
   });
-  const auto runner = make_runner(config, out, observer, group);
+  const auto runner = make_runner(config, out, observer, group, parts);
   runner->claim();
   return go_on(*runner);
 }
 
-Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
+Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
+               const train::RunParts& parts) {
   gossip::SingleProcess alone;
-  return resume(out, threads, observer, alone);
+  return resume(out, threads, observer, alone, parts);
 }
 
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
-               gossip::ProcessGroup& group) {
+               gossip::ProcessGroup& group, const train::RunParts& parts) {
   train::Config config;
   group.agree([&] {
     std::error_code error;
@@ -102,7 +104,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
     config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
     if (threads > 0) config.set("threads", fmt::format("{}", threads));
   });
-  const auto runner = make_runner(config, out, observer, group);
+  const auto runner = make_runner(config, out, observer, group, parts);
   runner->restore();
   return go_on(*runner);
 }

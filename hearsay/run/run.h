@@ -58,16 +58,21 @@ void check_free(const std::filesystem::path& out);
 /// same settings and the same `out`, on a shared file system. Rank 0 writes the files, reports
 /// evaluations and has the outcome; on other ranks only `finished` and `round` are valid. Without a
 /// group all peers are in this process.
-Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer);
+///
+/// `parts`: what the caller brings itself; `config` must have been resolved with them.
 Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
-            gossip::ProcessGroup& group);
+            const train::RunParts& parts = {});
+Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
+            gossip::ProcessGroup& group, const train::RunParts& parts = {});
 
 /// Continue the run in `out` from its newest good checkpoint, or from the start if it has none. The
 /// outcome is bit for bit that of an uninterrupted run. Throws CorruptData if files that it trains
 /// on (data, graph) have changed since, and InvalidArgument while another process trains in `out`.
-/// `threads` > 0 overrides the setting. The number of processes may differ from before.
-Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer);
+/// `threads` > 0 overrides the setting. The number of processes may differ from before. A run with
+/// parts of its caller needs them again.
 Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer,
-               gossip::ProcessGroup& group);
+               const train::RunParts& parts = {});
+Outcome resume(const std::filesystem::path& out, std::uint64_t threads, Observer& observer,
+               gossip::ProcessGroup& group, const train::RunParts& parts = {});
 
 }  // namespace hearsay::run

@@ -56,13 +56,13 @@ train::Config without_init(train::Config config) {
 }  // namespace
 
 Runner::Runner(const train::Config& config, fs::path out, Observer& observer,
-               std::shared_ptr<gossip::Machine> machine)
+               std::shared_ptr<gossip::Machine> machine, const train::RunParts& parts)
     : config_(config),
       out_(std::move(out)),
       observer_(observer),
       trainer_(std::make_unique<train::Trainer>(
           checkpoint::has_checkpoints(out_ / "checkpoint") ? without_init(config) : config,
-          std::move(machine))),
+          std::move(machine), parts)),
       checkpoints_(out_ / "checkpoint", config.hash(), files_hash(config, *trainer_), group(),
                    trainer_->placement()),
       metrics_(out_ / "metrics.jsonl", trainer_->objective().metrics()) {
@@ -109,8 +109,8 @@ void Runner::restore() {
   });
   std::vector<std::string> damaged;
   const auto round = checkpoints_.restore_newest(
-      state_, trainer_->kernels_for_state(),
-      [this](std::uint64_t saved) { trainer_->restoring(saved); }, damaged);
+      state_, trainer_->kernels(), [this](std::uint64_t saved) { trainer_->restoring(saved); },
+      damaged);
   if (round) trainer_->restored();
   group().agree([&] {
     if (!group().leads()) return;
@@ -190,7 +190,7 @@ void Runner::save() {
     metrics_.sync();  // a checkpoint must not be durable before the lines that it counts
     metrics_bytes_ = metrics_.size();
   }
-  checkpoints_.save(trainer_->round(), state_, trainer_->kernels_for_state());
+  checkpoints_.save(trainer_->round(), state_, trainer_->kernels());
   pace_.saved(begin, CheckpointPace::Clock::now());
 }
 

@@ -30,7 +30,7 @@ class Runner {
   /// Does not wait for other processes: an exception is thrown in this one only
   /// (ProcessGroup::agree).
   Runner(const train::Config& config, std::filesystem::path out, Observer& observer,
-         std::shared_ptr<gossip::Machine> machine);
+         std::shared_ptr<gossip::Machine> machine, const train::RunParts& parts = {});
 
   /// Create the directory and its config.toml. Throws as `run` does if there is a run already.
   void claim();

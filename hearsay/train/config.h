@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hearsay/train/run_parts.h"
+
 namespace hearsay::train {
 
 /// One setting of a run: a long option of `hearsay train` and a key of its TOML file.
@@ -58,7 +60,8 @@ class Config {
 
 /// `config` with every `auto` replaced by its value for this run: a graph, compressor, optimizer,
 /// ... that suit the algorithm and the data, and with the SHA-256 of the file that `init` names.
-/// Throws InvalidArgument for settings that exclude each other.
-Config resolve(const Config& config);
+/// `parts`: what the caller brings itself. Throws InvalidArgument for settings that exclude each
+/// other.
+Config resolve(const Config& config, const RunParts& parts = {});
 
 }  // namespace hearsay::train

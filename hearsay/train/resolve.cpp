@@ -75,9 +75,27 @@ std::string default_compare(const Config& config) {
   return std::ranges::any_of(options(), given) ? "no" : "yes";
 }
 
+/// Options of parts that are brought become their names.
+void name_parts(const RunParts& parts, Config& r) {
+  const auto name = [&](std::string_view key, bool brought) {
+    if (brought && !r.given(key)) r.set(key, "own");
+  };
+  name("data", static_cast<bool>(parts.objective));
+  name("graph", static_cast<bool>(parts.schedule));
+  name("compressor", static_cast<bool>(parts.compressor));
+  name("optimizer", static_cast<bool>(parts.optimizer));
+  if (parts.method) r.set("algorithm", parts.method->name);
+}
+
+/// An own method without stated needs gets the defaults of one that needs nothing.
+Needs needs_of(const std::string& algorithm, const RunParts& parts) {
+  if (parts.method) return parts.method->needs.value_or(Needs{});
+  return find_entry(algorithm::registry(), algorithm, "algorithm").needs;
+}
+
 }  // namespace
 
-Config resolve(const Config& config) {
+Config resolve(const Config& config, const RunParts& parts) {
   Config r = config;
   if (r.text("compare") == "auto") r.set("compare", default_compare(config));
   if (r.text("compare") != "yes" && r.text("compare") != "no") {
@@ -87,18 +105,18 @@ Config resolve(const Config& config) {
   const auto fill = [&](std::string_view key, const std::string& value) {
     if (r.text(key) == "auto") r.set(key, value);
   };
-  const algorithm::Entry& entry =
-      find_entry(algorithm::registry(), r.text("algorithm"), "algorithm");
-  const bool compresses = entry.needs.compression == Needs::Compression::kContractive;
-  fill("graph", default_graph(entry.needs, r.count("peers")));
+  name_parts(parts, r);
+  const Needs needs = needs_of(r.text("algorithm"), parts);
+  const bool compresses = needs.compression == Needs::Compression::kContractive;
+  fill("graph", default_graph(needs, r.count("peers")));
   fill("compressor", compresses ? "topk:keep=0.01,value=f16" : "identity");
 
-  const bool dataset = is_dataset(r.text("data"));
+  const bool dataset = !parts.objective && is_dataset(r.text("data"));
   const Habit habit = habit_of(r.text("data"));
   fill("model", std::string(dataset ? habit.model : "none"));
   fill("partition", dataset ? "skew:0.8" : "none");
   fill("augment", data::default_augmentation(r.text("data")));
-  if (makes_its_own_data(r.text("data"))) refuse_data_settings(r);
+  if (parts.objective || makes_its_own_data(r.text("data"))) refuse_data_settings(r);
   if (dataset) {
     find_entry(model::model_registry(), r.text("model"), "model");
     find_entry(data::augmentation_registry(), r.text("augment"), "augmentation");
@@ -107,10 +125,10 @@ Config resolve(const Config& config) {
   if (dataset && r.count("batch") == 0) {
     throw InvalidArgument("[config] batch must be at least 1 for a dataset, got 0");
   }
-  fill("optimizer", !dataset                   ? "sgd"
-                    : entry.needs.own_momentum ? "sgd:weight_decay=1e-4"
-                                               : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill("lr", std::string(dataset ? default_rate(r.text("model"), entry.needs) : "0.05"));
+  fill("optimizer", !dataset             ? "sgd"
+                    : needs.own_momentum ? "sgd:weight_decay=1e-4"
+                                         : "nesterov:beta=0.9,weight_decay=1e-4");
+  fill("lr", std::string(dataset ? default_rate(r.text("model"), needs) : "0.05"));
 
   if (r.count("epochs") > 0 && r.count("rounds") > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
@@ -122,7 +140,9 @@ Config resolve(const Config& config) {
       r.set("rounds", "1000");
     }
   }
-  const auto schedule = graph::make_schedule(r.text("graph"), {r.count("peers"), r.count("seed")});
+  const graph::GraphContext context{r.count("peers"), r.count("seed")};
+  const auto schedule =
+      parts.schedule ? parts.schedule(context) : graph::make_schedule(r.text("graph"), context);
   r.set("peers", fmt::format("{}", schedule->peers()));
   return r;
 }

@@ -108,7 +108,7 @@ TEST_P(ExactMethod, KeepsTheMeanInPureAveraging) {
   while (world.round() < 40'000) world.run_round(0.05f);
   // Models are floats of about 1: 20 of them, each off by a few roundings.
   EXPECT_LT(world.spread_around(mean), push_sum ? 1e-5 : 2e-6);
-  EXPECT_LT(world.meter.drift(), 1e-7);
+  EXPECT_LT(world.drift(), 1e-7);
 }
 
 /// Set every state array to its steady-state value.

@@ -6,17 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "hearsay/algorithm/algorithm.h"
-#include "hearsay/backend/mass_meter.h"
-#include "hearsay/compress/compressor.h"
 #include "hearsay/core/random.h"
-#include "hearsay/core/thread_pool.h"
-#include "hearsay/graph/schedule.h"
+#include "hearsay/gossip/round_driver.h"
 
 namespace hearsay::algorithm {
 
-/// n peers in one process, driven directly through the interface of algorithm.h, without trainer,
-/// optimizer or objective: the test supplies the direction.
+/// n peers in one process, without optimizer or objective: the test supplies the directions and the
+/// losses, and says which messages arrive.
 class World {
  public:
   struct Setup {
@@ -27,92 +23,73 @@ class World {
     std::size_t dim = 10;
     std::size_t threads = 1;
     std::uint64_t seed = 1;
+    bool lossy = false;  ///< messages may get lost: see run_round
   };
 
   /// The direction at a peer's model.
   using Direction =
       std::function<void(std::size_t peer, std::span<const float> at, std::span<float> direction)>;
+  using Start = std::function<void(std::uint32_t peer, std::span<float> x)>;
 
-  explicit World(const Setup& setup)
-      : layout_(setup.dim),
-        pool_(setup.threads),
-        kernels_(backend::make_cpu_kernels(pool_)),
-        schedule_(graph::make_schedule(setup.graph, {setup.peers, setup.seed})),
-        facts_(graph::facts_of(*schedule_)),
-        compressor_(compress::make_compressor(setup.compressor)),
-        bank_compressor_(*compressor_, layout_, *kernels_, pool_, setup.seed, 0),
-        algorithm_(
-            make_algorithm(setup.algorithm, {.kernels = *kernels_,
-                                             .layout = layout_,
-                                             .compressor = bank_compressor_,
-                                             .topk_keep = compress::topk_keep(setup.compressor),
-                                             .graph = facts_,
-                                             .peers = peers(),
-                                             .rows = peers()})),
-        direction_(kernels_->allocate(peers(), setup.dim)),
-        losses_(peers(), 1.0) {
-    kernels_->set_meter(&meter);
+  explicit World(const Setup& setup) : setup_(setup) {}
+
+  /// Every peer starts from its own standard normal vector, or all from the same one.
+  static Start random_start(bool same) {
+    return [same](std::uint32_t peer, std::span<float> x) {
+      Random random(99, Purpose::kTest, same ? 0 : peer);
+      for (float& value : x) value = static_cast<float>(random.normal());
+    };
   }
-
-  std::size_t peers() const { return schedule_->peers(); }
-  Algorithm& algorithm() { return *algorithm_; }
-  backend::Kernels& kernels() { return *kernels_; }
-  const graph::Facts& facts() const { return facts_; }
-  std::span<const float> model(std::size_t i) const { return algorithm_->point().row(i); }
-  std::uint32_t round() const { return round_; }
-
-  /// Start every peer from its own standard normal vector, or all from the same one.
-  void start_random(bool same = false) {
-    for (std::size_t i = 0; i < peers(); ++i) {
-      Random random(99, Purpose::kTest, same ? 0 : static_cast<std::uint32_t>(i));
-      for (float& value : algorithm_->initial().row(i)) value = static_cast<float>(random.normal());
-    }
-    algorithm_->start();
-  }
+  void start_random(bool same = false) { start(random_start(same)); }
 
   void start_from(const std::vector<std::vector<double>>& models) {
-    for (std::size_t i = 0; i < peers(); ++i) {
-      const auto row = algorithm_->initial().row(i);
-      for (std::size_t k = 0; k < row.size(); ++k) row[k] = static_cast<float>(models[i][k]);
+    start([&](std::uint32_t peer, std::span<float> x) {
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(models[peer][k]);
+    });
+  }
+
+  /// What a driver of such peers is made of.
+  static gossip::DriverParts parts_of(const Setup& setup, const Start& start) {
+    Method method = make_method(setup.algorithm);
+    method.needs.reset();  // tests also run what does not fit
+    return {.layout = Layout(setup.dim),
+            .schedule = graph::make_schedule(setup.graph, {setup.peers, setup.seed}),
+            .method = std::move(method),
+            .compressor = compress::make_compressor(setup.compressor),
+            .initial_model = start,
+            .seed = setup.seed};
+  }
+
+  /// Writes the directions of a driver's peers, and the same loss for all.
+  static void write_gradients(gossip::RoundDriver& driver, const Direction& direction,
+                              double loss) {
+    driver.machine().kernels().fill(0.0f, driver.gradient());
+    std::ranges::fill(driver.losses(), loss);
+    for (std::size_t i = 0; direction && i < driver.rows(); ++i) {
+      direction(driver.first() + i, driver.models().row(i), driver.gradient().row(i));
     }
-    algorithm_->start();
   }
 
   /// One round; without a direction the gradient is zero (pure averaging).
   void run_round(float lr = 0, const Direction& direction = nullptr, bool last_phase = false,
                  const Delivered& delivered = nullptr) {
-    const Plan plan = algorithm_->plan({.index = round_,
-                                        .phase = schedule_->phase(round_, round_),
-                                        .lr = lr,
-                                        .last_phase = last_phase});
-    Outbox outbox;
-    const bool gossips = plan.talk == Plan::Talk::kGossip;
-    if (gossips && plan.send_first) algorithm_->emit(outbox);
-    if (plan.gradient) {
-      kernels_->fill(0.0f, direction_);
-      for (std::size_t i = 0; direction && i < peers(); ++i) {
-        direction(i, model(i), direction_.row(i));
-      }
-      algorithm_->step(direction_);
-    }
-    if (gossips) {
-      if (!plan.send_first) algorithm_->emit(outbox);
-      Exchange exchange;
-      deliver(schedule_->at(round_, round_), outbox, algorithm_->push_sum(), delivered, exchange);
-      algorithm_->mix(exchange);
-    } else if (plan.talk == Plan::Talk::kGlobal) {
-      LocalCollective everybody(*kernels_);
-      algorithm_->average(everybody, losses_);
-    }
-    kernels_->synchronize();
-    last_plan = plan;
-    ++round_;
+    delivered_ = delivered;
+    driver_->run_round({.lr = lr, .final = last_phase, .measure_mass = true},
+                       [&] { write_gradients(*driver_, direction, loss_); });
   }
 
-  void set_losses(double loss) { losses_.assign(peers(), loss); }
+  void set_losses(double loss) { loss_ = loss; }
+
+  std::size_t peers() const { return driver_->peers(); }
+  gossip::RoundDriver& driver() { return *driver_; }
+  Algorithm& algorithm() const { return driver_->algorithm(); }
+  const graph::Facts& facts() const { return driver_->graph(); }
+  std::span<const float> model(std::size_t i) const { return driver_->models().row(i); }
+  std::uint64_t round() const { return driver_->round(); }
+  double drift() const { return driver_->ledger().run_totals().mass_drift; }  ///< largest so far
 
   std::vector<double> mean() const {
-    std::vector<double> sum(layout_.dim(), 0.0);
+    std::vector<double> sum(setup_.dim, 0.0);
     for (std::size_t i = 0; i < peers(); ++i) {
       for (std::size_t k = 0; k < sum.size(); ++k) {
         sum[k] += static_cast<double>(model(i)[k]) / static_cast<double>(peers());
@@ -135,25 +112,26 @@ class World {
   double spread() const { return spread_around(mean()); }
 
   std::vector<float> models() const {
-    const backend::ConstBlock block = algorithm_->point();
+    const backend::ConstBlock block = driver_->models();
     return {block.data, block.data + block.size()};
   }
 
-  backend::MassMeter meter;
-  Plan last_plan;
-
  private:
-  Layout layout_;
-  ThreadPool pool_;
-  std::unique_ptr<backend::Kernels> kernels_;
-  std::unique_ptr<graph::Schedule> schedule_;
-  graph::Facts facts_;
-  std::unique_ptr<compress::Compressor> compressor_;
-  BankCompressor bank_compressor_;
-  std::unique_ptr<Algorithm> algorithm_;
-  backend::Array direction_;
-  std::vector<double> losses_;
-  std::uint32_t round_ = 0;
+  void start(const Start& start) {
+    gossip::DriverParts parts = parts_of(setup_, start);
+    if (setup_.lossy) {
+      parts.arrives = [this](const graph::Edge& edge, std::uint32_t) {
+        return !delivered_ || delivered_(edge);
+      };
+    }
+    driver_ = std::make_unique<gossip::RoundDriver>(
+        std::move(parts), std::make_shared<gossip::Machine>("cpu", setup_.threads));
+  }
+
+  Setup setup_;
+  std::unique_ptr<gossip::RoundDriver> driver_;
+  Delivered delivered_;
+  double loss_ = 1;
 };
 
 }  // namespace hearsay::algorithm

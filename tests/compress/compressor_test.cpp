@@ -246,11 +246,10 @@ TEST(MakeCompressor, RejectsParametersOutOfRange) {
 }
 
 TEST(TopKKeep, ReadsTheFractionOfAnyTopKAndOfNothingElse) {
-  EXPECT_EQ(topk_keep("topk:keep=0.1,scope=model,value=f16"), 0.1);
-  EXPECT_EQ(topk_keep("topk"), 0.01);
-  EXPECT_EQ(topk_keep("randk:keep=0.1"), 0);
-  EXPECT_EQ(topk_keep("identity"), 0);
-  EXPECT_THROW(topk_keep("topk:keep=7"), InvalidArgument);
+  EXPECT_EQ(topk_keep(*make_compressor("topk:keep=0.1,scope=model,value=f16")), 0.1);
+  EXPECT_EQ(topk_keep(*make_compressor("topk")), 0.01);
+  EXPECT_EQ(topk_keep(*make_compressor("randk:keep=0.1")), 0);
+  EXPECT_EQ(topk_keep(*make_compressor("identity")), 0);
 }
 
 TEST(PaperBytes, AreWhatThePapersCount) {

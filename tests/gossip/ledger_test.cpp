@@ -9,6 +9,7 @@
 
 #include "hearsay/compress/code/message.h"
 #include "hearsay/core/error.h"
+#include "hearsay/graph/schedule.h"
 
 namespace hearsay::gossip {
 namespace {
@@ -23,7 +24,8 @@ class Star {
   Star(std::size_t first, std::size_t rows)
       : first_(first),
         rows_(rows),
-        ledger_(Link("none", kPeers, 1), *schedule_, 4, kDim, first, rows) {}
+        ledger_(Link("none", kPeers, 1),
+                {.peers = kPeers, .first = first, .rows = rows, .dim = kDim}) {}
 
   Ledger& operator*() { return ledger_; }
   Ledger* operator->() { return &ledger_; }
@@ -36,13 +38,13 @@ class Star {
       lengths.push_back(10 + i);
     }
     ledger_.gradient(round, losses);
-    algorithm::Lengths one, two;
+    compress::Lengths one, two;
     one.bytes = lengths;
     one.paper_bytes = 8;
     two.fixed_bytes = 100;
     two.paper_bytes = 80;
     ledger_.emitted(std::vector{one, two});
-    ledger_.gossip(round, false);
+    ledger_.gossip(schedule_->at(round, 0), false);
     ledger_.global();
   }
 
@@ -87,13 +89,14 @@ TEST(Ledger, CountWhatEachPeerSends) {
 /// Peers send to the next peer in even rounds, to the one after it in odd ones.
 TEST(Ledger, CountEachEdgeOfAGraphThatChanges) {
   const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = 4});
-  Ledger ledger(Link("none", 4, 1), *schedule, 10, kDim, 1, 2);
+  Ledger ledger(Link("none", 4, 1),
+                {.peers = 4, .first = 1, .rows = 2, .dim = kDim, .by_edge = true});
   for (std::uint64_t round = 0; round < 5; ++round) {
     const std::vector<std::uint64_t> bytes{100 + round, 200 + round};
-    algorithm::Lengths lengths;
+    compress::Lengths lengths;
     lengths.bytes = bytes;
     ledger.emitted(std::vector{lengths});
-    ledger.gossip(round, false);
+    ledger.gossip(schedule->at(round, 0), false);
   }
   const std::uint64_t header = compress::kHeaderBytes;
   EXPECT_EQ(ledger.totals(0).bytes_ahead,
@@ -105,8 +108,8 @@ TEST(Ledger, CountEachEdgeOfAGraphThatChanges) {
 TEST(Ledger, LeaveEdgesOutWhereTheyAreAlikeOrMany) {
   EXPECT_TRUE(Star(0, kPeers)->totals(0).bytes_ahead.empty());
   for (const std::size_t peers : {Traffic::kEdgesToldOf, Traffic::kEdgesToldOf + 1}) {
-    const auto schedule = graph::make_schedule("one-peer-exponential", {.peers = peers});
-    const Ledger ledger(Link("none", peers, 1), *schedule, 1, kDim, 0, peers);
+    const Ledger ledger(Link("none", peers, 1),
+                        {.peers = peers, .rows = peers, .dim = kDim, .by_edge = true});
     EXPECT_EQ(ledger.totals(0).bytes_ahead.size(), peers == 64 ? 63u : 0u);
   }
 }
@@ -166,9 +169,8 @@ TEST(Ledger, AddNothingAfterTheFirstFailure) {
 }
 
 TEST(Ledger, HoldClocksInTheirStateOnlyIfLinksAreSimulated) {
-  const auto schedule = graph::make_schedule("star", {.peers = kPeers});
-  const auto holds_clocks = [&](const char* link) {
-    Ledger ledger(Link(link, kPeers, 1), *schedule, 4, kDim, 0, kPeers);
+  const auto holds_clocks = [](const char* link) {
+    Ledger ledger(Link(link, kPeers, 1), {.peers = kPeers, .rows = kPeers, .dim = kDim});
     backend::StateList list;
     ledger.state(list);
     return std::ranges::find(list.items(), "link_clock", &backend::StateList::Item::name) !=

@@ -20,9 +20,10 @@ constexpr std::uint32_t kRound = 17;
 
 /// Rank 0 of two with a MessageExchange; the test plays the other rank. Of four peers, 0 and 1 live
 /// in rank 0, 2 and 3 in rank 1.
-class CourierTest : public ::testing::Test {
+class MessageExchangeTest : public ::testing::Test {
  protected:
-  CourierTest() : kernels_(backend::make_cpu_kernels(pool_)), x_(kernels_->allocate(2, kDim)) {
+  MessageExchangeTest()
+      : kernels_(backend::make_cpu_kernels(pool_)), x_(kernels_->allocate(2, kDim)) {
     for (std::size_t i = 0; i < 2; ++i) {
       for (std::size_t k = 0; k < kDim; ++k) x_.row(i)[k] = static_cast<float>(10 * i + k);
     }
@@ -62,10 +63,20 @@ class CourierTest : public ::testing::Test {
 
   void begin() {
     outbox_.send_all(x_);
-    message_exchange_.send(weights_, outbox_, {}, kRound);
+    message_exchange_.send(weights_, kRound, outbox_, {});
   }
-  const algorithm::Remote& receive() {
-    return message_exchange_.receive(weights_, outbox_, kRound);
+  /// Returns what there is to mix.
+  algorithm::Exchange receive() {
+    algorithm::Exchange arrived;
+    message_exchange_.receive(weights_, kRound, outbox_, {},
+                              [&](const algorithm::Exchange& exchange) { arrived = exchange; });
+    return arrived;
+  }
+  /// The other rank takes all that was sent to it.
+  void take_there() {
+    for (int k = 0; k < 4; ++k) {  // two senders, two receivers
+      ASSERT_TRUE(there_->receive({Lane::kGossip, 0}, std::chrono::seconds(10)));
+    }
   }
   std::string refusal() {
     try {
@@ -95,7 +106,7 @@ class CourierTest : public ::testing::Test {
                                      .kernels = *kernels_}};
 };
 
-TEST_F(CourierTest, SendsAVectorToAProcessOnce) {
+TEST_F(MessageExchangeTest, SendsAVectorToAProcessOnce) {
   begin();
   std::size_t bodies = 0;
   for (int k = 0; k < 4; ++k) {  // two senders, two receivers
@@ -126,7 +137,7 @@ class CountingKernels : public engine::FarKernels {
   std::size_t allocated = 0;
 };
 
-TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
+TEST_F(MessageExchangeTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
   CountingKernels far(pool_);
   const backend::Array x = far.allocate(2, kDim);
   MessageExchange exchange({.group = group_,
@@ -141,7 +152,7 @@ TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
     }
     algorithm::Outbox outbox;
     outbox.send_all(x);
-    exchange.send(weights_, outbox, {}, round);
+    exchange.send(weights_, round, outbox, {});
     for (int k = 0; k < 4; ++k) {  // two senders, two receivers
       const auto arrival = there_->receive({Lane::kGossip, round}, std::chrono::seconds(10));
       ASSERT_TRUE(arrival);
@@ -156,21 +167,44 @@ TEST_F(CourierTest, CopiesRowsOfADeviceIntoMemoryThatItUsesAgain) {
   EXPECT_EQ(far.allocated, 6u) << "two rows in each of the three rounds that may be under way";
 }
 
-TEST_F(CourierTest, HandsOverWhatCame) {
+TEST_F(MessageExchangeTest, HandsOverWhatCame) {
   begin();
   send_from_there(2, 0, vector_of(2));
   send_from_there(2, 1, {});
   send_from_there(3, 0, vector_of(3));
   send_from_there(3, 1, {});
-  const algorithm::Remote& remote = receive();
-  EXPECT_EQ(remote.senders, (std::vector<std::uint32_t>{2, 3}));
-  EXPECT_EQ(remote.amounts, (std::vector<float>{0.25f, 0.375f, 0.25f, 0.375f}));
-  EXPECT_EQ(remote.push_sum, (std::vector<double>{2, 2}));
-  EXPECT_EQ(remote.vectors[0][0].dense[kDim - 1], 2.0f);
-  EXPECT_EQ(remote.vectors[0][1].dense[0], 3.0f);
+  take_there();
+  const algorithm::Exchange arrived = receive();
+  // Each of the two receivers: from the other one, from 2 and from 3, whose vectors come after
+  // those of the bank.
+  EXPECT_EQ(arrived.begin, (std::vector<std::uint32_t>{0, 3, 6}));
+  EXPECT_EQ(arrived.source, (std::vector<std::uint32_t>{1, 2, 3, 0, 2, 3}));
+  EXPECT_EQ(arrived.weight, (std::vector<float>{0.25f, 0.25f, 0.375f, 0.25f, 0.25f, 0.375f}));
+  EXPECT_EQ(arrived.debit, (std::vector<double>{0.75, 0.75}));
+  EXPECT_EQ(arrived.vectors[0][2].dense[kDim - 1], 2.0f);
+  EXPECT_EQ(arrived.vectors[0][3].dense[0], 3.0f);
 }
 
-TEST_F(CourierTest, RefusesWhatIsNotOfTheRound) {
+TEST_F(MessageExchangeTest, HandsOverCodesUndecodedIfTheMethodAsksForThem) {
+  outbox_.send_codes(*kernels_, {Bytes{1, 2}, Bytes{3}}, 1);
+  message_exchange_.send(weights_, kRound, outbox_, {});
+  send_from_there(2, 0, Bytes{7, 7, 7});  // no code of the compressor
+  send_from_there(2, 1, {});
+  send_from_there(3, 0, Bytes{8});
+  send_from_there(3, 1, {});
+  const algorithm::Exchange arrived = receive();
+  ASSERT_EQ(arrived.codes[0].size(), 4u);
+  const auto bytes = [&](std::size_t source) {
+    return Bytes(arrived.codes[0][source].begin(), arrived.codes[0][source].end());
+  };
+  EXPECT_EQ(bytes(0), (Bytes{1, 2}));
+  EXPECT_EQ(bytes(1), (Bytes{3}));
+  EXPECT_EQ(bytes(2), (Bytes{7, 7, 7}));
+  EXPECT_EQ(bytes(3), (Bytes{8}));
+  EXPECT_TRUE(arrived.vectors[0].empty());
+}
+
+TEST_F(MessageExchangeTest, RefusesWhatIsNotOfTheRound) {
   begin();
   send_from_there(2, 0, vector_of(3), kRound + 1);
   EXPECT_EQ(
@@ -179,39 +213,39 @@ TEST_F(CourierTest, RefusesWhatIsNotOfTheRound) {
       "round 17, or came before");
 }
 
-TEST_F(CourierTest, RefusesASenderThatLivesElsewhere) {
+TEST_F(MessageExchangeTest, RefusesASenderThatLivesElsewhere) {
   begin();
   send_from_there(1, 0, vector_of(3));
   EXPECT_NE(refusal(), "");
 }
 
-TEST_F(CourierTest, RefusesAReceiverThatLivesElsewhere) {
+TEST_F(MessageExchangeTest, RefusesAReceiverThatLivesElsewhere) {
   begin();
   send_from_there(3, 2, vector_of(3));
   EXPECT_NE(refusal(), "");
 }
 
-TEST_F(CourierTest, RefusesASecondVectorWhereTheMethodSendsOne) {
+TEST_F(MessageExchangeTest, RefusesASecondVectorWhereTheMethodSendsOne) {
   begin();
   send_from_there(3, 0, vector_of(3), kRound, compress::MessageKind::kAuxiliary);
   EXPECT_NE(refusal(), "");
 }
 
-TEST_F(CourierTest, RefusesAMessageThatCameBefore) {
+TEST_F(MessageExchangeTest, RefusesAMessageThatCameBefore) {
   begin();
   send_from_there(2, 0, vector_of(3));
   send_from_there(2, 0, {});
   EXPECT_NE(refusal(), "");
 }
 
-TEST_F(CourierTest, RefusesAHeadThatIsCutOff) {
+TEST_F(MessageExchangeTest, RefusesAHeadThatIsCutOff) {
   begin();
   there_->send(0, {Lane::kGossip, 0}, Bytes(10), {});
   EXPECT_NE(refusal(), "");
 }
 
 /// Compressed: the transport does not know the length of a body in advance.
-TEST_F(CourierTest, RefusesBodiesOfAnotherLength) {
+TEST_F(MessageExchangeTest, RefusesBodiesOfAnotherLength) {
   for (const std::size_t dim : {std::size_t{0}, kDim - 1, kDim + 1}) {
     transport::Hub hub(2);
     const auto here = hub.join(0);
@@ -225,13 +259,14 @@ TEST_F(CourierTest, RefusesBodiesOfAnotherLength) {
     algorithm::Outbox outbox;
     outbox.payloads.emplace_back().rows.assign(2, {x_.row(0).data()});
     outbox.payloads.front().codes.assign(2, vector_of(1));
-    exchange.send(weights_, outbox, {}, kRound);
+    exchange.send(weights_, kRound, outbox, {});
     send_from_there(2, 0, vector_of(3, dim));
-    EXPECT_THROW(exchange.receive(weights_, outbox, kRound), CorruptData) << dim;
+    const auto mix = [](const algorithm::Exchange&) { FAIL() << "mixes what it refuses"; };
+    EXPECT_THROW(exchange.receive(weights_, kRound, outbox, {}, mix), CorruptData) << dim;
   }
 }
 
-TEST_F(CourierTest, SaysWhichProcessIsGone) {
+TEST_F(MessageExchangeTest, SaysWhichProcessIsGone) {
   begin();
   send_from_there(3, 0, vector_of(3));
   hub_.kill(1);

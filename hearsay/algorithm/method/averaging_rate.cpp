@@ -32,7 +32,8 @@ double table5_rate(double keep) {
 double feedback_rate(const Arguments& arguments, const Bank& bank) {
   if (arguments.text("eta") != "auto") return arguments.number_in_range("eta");
   if (lossless(bank)) return 1;
-  if (bank.topk_keep > 0) return table5_rate(bank.topk_keep);
+  const double keep = compress::topk_keep(bank.compressor.compressor());
+  if (keep > 0) return table5_rate(keep);
   throw InvalidArgument(fmt::format(
       "[{}] eta=auto is known for topk only; set it for this compressor, say {}:eta=0.01",
       arguments.name(), arguments.name()));
@@ -40,8 +41,9 @@ double feedback_rate(const Arguments& arguments, const Bank& bank) {
 
 double difference_rate(const Arguments& arguments, const Bank& bank) {
   if (arguments.text("eta") != "auto") return arguments.number_in_range("eta");
-  const double delta = bank.compressor.compressor().quality(bank.layout);
-  return std::min(1.0, bank.topk_keep > 0 ? 2 * delta : delta);
+  const compress::Compressor& compressor = bank.compressor.compressor();
+  const double delta = compressor.quality(bank.layout);
+  return std::min(1.0, compress::topk_keep(compressor) > 0 ? 2 * delta : delta);
 }
 
 }  // namespace hearsay::algorithm

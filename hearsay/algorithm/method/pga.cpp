@@ -27,9 +27,13 @@ class PeriodicAverage : public Base {
 
   Plan plan(const Round& round) override {
     Base::plan(round);
-    ++since_;
-    if (since_ < period_) return {.talk = between_};
+    if (since_ + 1 < period_) return {.talk = between_};
     return {.talk = Plan::Talk::kGlobal, .reads_losses = exponent_ != 0};
+  }
+
+  void step(backend::Block direction) override {
+    Base::step(direction);
+    ++since_;
   }
 
   void average(Collective& collective, std::span<const double> losses) override {

@@ -89,6 +89,8 @@ class Redrawn final : public Schedule {
     return sample;
   }
 
+  bool repeats() const override { return false; }
+
   void keep(std::size_t first, std::size_t rows) override {
     first_ = first;
     rows_ = rows;

@@ -1,5 +1,5 @@
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/compress/bank_operator.h"
+#include "hearsay/compress/bank_compressor.h"
 
 #include <cstring>
 
@@ -18,6 +18,10 @@ struct Maker {
   const Layout& layout;
   Streams streams;
 
+  std::unique_ptr<Rows> operator()(OtherKind) const {
+    throw InvalidArgument(
+        "[device] the CUDA backend has no such operator; use make_bank_compressor");
+  }
   std::unique_ptr<Rows> operator()(IdentityKind) const { return make_identity(context, layout); }
   std::unique_ptr<Rows> operator()(SignKind) const { return make_sign(context, layout); }
   std::unique_ptr<Rows> operator()(const TopKKind& kind) const {
@@ -40,27 +44,33 @@ __global__ void clear(std::uint32_t* words, std::size_t count) {
   if (i < count) words[i] = 0;
 }
 
-class CudaOperator final : public BankOperator {
+class CudaCompressor final : public BankCompressor {
  public:
-  explicit CudaOperator(const BankOperatorParts& parts)
-      : context_(backend::cuda::context_of(parts.kernels)),
+  explicit CudaCompressor(const BankCompressor::Parts& parts)
+      : BankCompressor(parts),
+        context_(backend::cuda::context_of(parts.kernels)),
         rows_(std::visit(Maker{context_, parts.layout, {parts.seed, parts.first}},
                          parts.compressor.kind())) {}
 
-  ~CudaOperator() override {
+  ~CudaCompressor() override {
     try {
       context_.tape.submit();     // what was recorded uses memory that is freed now
     } catch (const RunFailed&) {  // every later call on the device says so too
     }
   }
 
-  void compress(backend::ConstBlock v, std::uint32_t round, std::span<std::uint64_t> bytes,
-                std::vector<backend::VectorView>& q) override {
-    rows_->compress(v.data, v.rows, round, bytes, q, false);
+ private:
+  void run(backend::ConstBlock v, std::uint32_t round, std::span<std::uint64_t> bytes,
+           std::vector<backend::VectorView>& q, std::vector<Bytes>* codes) override {
+    if (codes == nullptr) {
+      rows_->compress(v.data, v.rows, round, bytes, q, false);
+    } else {
+      encode(v, round, bytes, q, *codes);
+    }
   }
 
   void encode(backend::ConstBlock v, std::uint32_t round, std::span<std::uint64_t> bytes,
-              std::vector<backend::VectorView>& q, std::vector<Bytes>& wire) override {
+              std::vector<backend::VectorView>& q, std::vector<Bytes>& wire) {
     constexpr unsigned kThreads = 256;
     // One word more: bits that end a code may be stored as two words.
     const std::size_t stride = rows_->most_bytes() / sizeof(std::uint32_t) + 2;
@@ -88,7 +98,6 @@ class CudaOperator final : public BankOperator {
     }
   }
 
- private:
   backend::cuda::Context& context_;
   std::unique_ptr<Rows> rows_;
   backend::cuda::Memory<std::uint32_t> words_;
@@ -98,8 +107,8 @@ class CudaOperator final : public BankOperator {
 
 }  // namespace cuda
 
-std::unique_ptr<BankOperator> make_cuda_bank_operator(const BankOperatorParts& parts) {
-  return std::make_unique<cuda::CudaOperator>(parts);
+std::unique_ptr<BankCompressor> make_cuda_bank_compressor(const BankCompressor::Parts& parts) {
+  return std::make_unique<cuda::CudaCompressor>(parts);
 }
 
 }  // namespace hearsay::compress

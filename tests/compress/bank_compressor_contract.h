@@ -10,10 +10,10 @@
 
 #include "backend/device.h"
 #include "compress/vectors.h"
-#include "hearsay/compress/bank_operator.h"
+#include "hearsay/compress/bank_compressor.h"
 
-/// On every device a BankOperator equals its Compressor, row by row and bit by bit. Included by one
-/// source per kind of device.
+/// On every device a BankCompressor equals its Compressor, row by row and bit by bit. Included by
+/// one source per kind of device.
 namespace hearsay::compress {
 
 struct Subject {
@@ -52,13 +52,41 @@ inline std::vector<Subject> subjects(const std::string& device) {
                            "qsgd",
                            "qsgd:bits=1",
                            "qsgd:bits=2,unbiased=1",
-                           "qsgd:bits=16"}) {
+                           "qsgd:bits=16",
+                           "own topk:keep=0.3"}) {
     all.push_back({device, spec});
   }
   return all;
 }
 
-class BankOperatorTest : public ::testing::TestWithParam<Subject> {
+/// An operator that no device knows: one of the registry's that does not tell which it is.
+class OwnCompressor final : public Compressor {
+ public:
+  explicit OwnCompressor(std::string_view spec) : inner_(make_compressor(spec)) {}
+  std::size_t compress(std::span<const float> x, const Layout& layout, const Random& random,
+                       Decoded& q, Bytes* wire) const override {
+    return inner_->compress(x, layout, random, q, wire);
+  }
+  void decode(ByteReader& in, const Layout& layout, Decoded& q) const override {
+    inner_->decode(in, layout, q);
+  }
+  Promise promise() const override { return inner_->promise(); }
+  double quality(const Layout& layout) const override { return inner_->quality(layout); }
+  std::size_t paper_bytes(const Layout& layout) const override {
+    return inner_->paper_bytes(layout);
+  }
+
+ private:
+  std::unique_ptr<Compressor> inner_;
+};
+
+inline std::unique_ptr<Compressor> make_subject(std::string_view spec) {
+  constexpr std::string_view kOwn = "own ";
+  if (!spec.starts_with(kOwn)) return make_compressor(spec);
+  return std::make_unique<OwnCompressor>(spec.substr(kOwn.size()));
+}
+
+class BankCompressorTest : public ::testing::TestWithParam<Subject> {
  protected:
   void SetUp() override {
     kernels_ = backend::kernels_if_any(GetParam().device, pool_);
@@ -71,7 +99,8 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
 
   Decoded download(const backend::VectorView& view, std::size_t dim) {
     Decoded q;
-    q.sparse = GetParam().spec.starts_with("topk") || GetParam().spec.starts_with("randk");
+    q.sparse = !std::holds_alternative<IdentityKind>(kind_) &&
+               !std::holds_alternative<SignKind>(kind_) && !std::holds_alternative<QsgdKind>(kind_);
     EXPECT_TRUE(dim == 0 || (view.dense == nullptr) == q.sparse);  // null is valid if empty
     if (q.sparse) {
       q.index = backend::download(*kernels_, view.index);
@@ -106,24 +135,33 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
   void check(const Layout& layout, const std::vector<std::vector<float>>& rows) {
     constexpr std::uint64_t kSeed = 5;
     constexpr std::uint32_t kFirst = 3, kRound = 7;
-    const auto made = make_bank_operator({.kernels = *kernels_,
-                                          .compressor = *compressor_,
-                                          .layout = layout,
-                                          .pool = pool_,
-                                          .seed = kSeed,
-                                          .first = kFirst});
+    BankCompressor::Parts parts{.kernels = *kernels_,
+                                .compressor = *compressor_,
+                                .layout = layout,
+                                .pool = pool_,
+                                .seed = kSeed,
+                                .first = kFirst};
+    const auto made = make_bank_compressor(parts);
+    parts.encodes = true;
+    const auto encoding = make_bank_compressor(parts);
     backend::Array v = kernels_->allocate(rows.size(), layout.dim());
     for (std::size_t i = 0; i < rows.size(); ++i) kernels_->upload(rows[i], v, i);
-    std::vector<backend::VectorView> q;
     std::vector<Decoded> plain;
-    const auto lengths = kernels_->results<std::uint64_t>(rows.size());
-    made->compress(v, kRound, lengths, q);
+    Payload without_codes;
+    made->compress(v, kRound, without_codes);
     kernels_->synchronize();
-    for (const backend::VectorView& view : q) plain.push_back(download(view, layout.dim()));
+    EXPECT_TRUE(without_codes.codes.empty());
+    for (const backend::VectorView& view : without_codes.rows) {
+      plain.push_back(download(view, layout.dim()));
+    }
 
-    std::vector<Bytes> wire(1, Bytes(3));
-    const auto wire_lengths = kernels_->results<std::uint64_t>(rows.size());
-    made->encode(v, kRound, wire_lengths, q, wire);
+    Payload payload;
+    payload.codes.assign(1, Bytes(3));  // is overwritten
+    encoding->compress(v, kRound, payload);
+    EXPECT_EQ(payload.paper_bytes, compressor_->paper_bytes(layout));
+    const std::vector<backend::VectorView>& q = payload.rows;
+    const std::vector<Bytes>& wire = payload.codes;
+    const std::span<const std::uint64_t> wire_lengths = payload.bytes;
     ASSERT_EQ(q.size(), rows.size());
     ASSERT_EQ(wire.size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -166,7 +204,8 @@ class BankOperatorTest : public ::testing::TestWithParam<Subject> {
 
   ThreadPool pool_{2};
   std::unique_ptr<backend::Kernels> kernels_;
-  std::unique_ptr<Compressor> compressor_ = make_compressor(GetParam().spec);
+  std::unique_ptr<Compressor> compressor_ = make_subject(GetParam().spec);
+  Kind kind_ = compressor_->kind();
 };
 
 /// d of a fixed set of normal numbers, with an offset per seed: drawing new ones would take most of
@@ -196,7 +235,7 @@ inline std::vector<Layout> bank_layouts() {
   return all;
 }
 
-TEST_P(BankOperatorTest, IsTheCompressorRowByRow) {
+TEST_P(BankCompressorTest, IsTheCompressorRowByRow) {
   for (const Layout& layout : bank_layouts()) {
     SCOPED_TRACE(layout.dim());
     const std::size_t d = layout.dim();
@@ -204,7 +243,7 @@ TEST_P(BankOperatorTest, IsTheCompressorRowByRow) {
   }
 }
 
-TEST_P(BankOperatorTest, TiesZerosAndWhatIsNotFinite) {
+TEST_P(BankCompressorTest, TiesZerosAndWhatIsNotFinite) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (const Layout& layout : bank_layouts()) {
@@ -222,7 +261,7 @@ TEST_P(BankOperatorTest, TiesZerosAndWhatIsNotFinite) {
   }
 }
 
-TEST_P(BankOperatorTest, SixtyFourPeers) {
+TEST_P(BankCompressorTest, SixtyFourPeers) {
   Layout layout;
   for (const std::size_t n : {432u, 16u, 2304u, 40'000u, 10u}) layout.add("t", {n});
   std::vector<std::vector<float>> rows;
@@ -232,10 +271,10 @@ TEST_P(BankOperatorTest, SixtyFourPeers) {
 
 /// Repeated rounds with more and fewer rows, and with numbers a thousand times smaller and larger
 /// in between, leave no state behind. Odd rows have many entries of equal magnitude.
-TEST_P(BankOperatorTest, CallsDoNotDependOnThoseBefore) {
+TEST_P(BankCompressorTest, CallsDoNotDependOnThoseBefore) {
   Layout layout;
   for (const std::size_t n : {300u, 1u, 50'000u, 3000u, 40'001u}) layout.add("t", {n});
-  const auto made = make_bank_operator(
+  const auto made = make_bank_compressor(
       {.kernels = *kernels_, .compressor = *compressor_, .layout = layout, .pool = pool_});
   std::vector<std::vector<Decoded>> results;
   std::vector<std::uint64_t> bytes;
@@ -247,14 +286,15 @@ TEST_P(BankOperatorTest, CallsDoNotDependOnThoseBefore) {
       for (float& x : row) x = scale * (i % 2 == 0 ? x : std::round(4 * x) / 4);
       kernels_->upload(row, v, i);
     }
-    const auto lengths = kernels_->results<std::uint64_t>(rows);
-    std::vector<backend::VectorView> q;
-    made->compress(v, 1, lengths, q);
+    Payload payload;
+    made->compress(v, 1, payload);
     kernels_->synchronize();
     if (rows != 2) continue;
-    bytes.insert(bytes.end(), lengths.begin(), lengths.begin() + 2);
+    bytes.insert(bytes.end(), payload.bytes.begin(), payload.bytes.begin() + 2);
     results.emplace_back();
-    for (std::size_t i = 0; i < 2; ++i) results.back().push_back(download(q[i], layout.dim()));
+    for (std::size_t i = 0; i < 2; ++i) {
+      results.back().push_back(download(payload.rows[i], layout.dim()));
+    }
   }
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::size_t k = 1; k < 3; ++k) {

@@ -1,0 +1,397 @@
+#include "hearsay/gossip/round_driver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/sha256.h"
+#include "hearsay/gossip/host_rows.h"
+#include "hearsay/gossip/message_exchange.h"
+
+namespace hearsay::gossip {
+
+using algorithm::Plan;
+
+namespace {
+
+std::string sha256_of(const std::vector<graph::Weights>& period) {
+  Sha256 sha;
+  for (const graph::Weights& weights : period) {
+    for (const graph::Edge& edge : weights.edges()) {
+      sha.update(&edge.sender, sizeof edge.sender);
+      sha.update(&edge.receiver, sizeof edge.receiver);
+      sha.update(&edge.weight, sizeof edge.weight);
+    }
+  }
+  return sha.finish_hex();
+}
+
+transport::Placement placed(std::size_t peers, const ProcessGroup& group) {
+  const transport::Placement placement{peers, group.processes()};
+  transport::check_placement(placement);
+  return placement;
+}
+
+/// A graph that changes every epoch changes every round if an epoch is one round.
+graph::Schedule::Change change_of(const graph::Schedule& schedule, std::uint64_t rounds_per_epoch) {
+  using Change = graph::Schedule::Change;
+  if (schedule.change() != Change::kPhases) return schedule.change();
+  const bool at_once =
+      schedule.phase(0, 0) != schedule.phase(1, 1 / rounds_per_epoch) &&
+      schedule.phase(1, 1 / rounds_per_epoch) != schedule.phase(2, 2 / rounds_per_epoch);
+  return at_once ? Change::kEveryRound : Change::kPhases;
+}
+
+/// Everyone sends to everyone: the edges of Plan::Talk::kGather that touch these peers.
+graph::Weights complete(std::size_t peers, std::size_t first, std::size_t rows) {
+  const double weight = 1.0 / static_cast<double>(peers);
+  const auto is_own = [&](std::size_t peer) { return peer - first < rows; };
+  std::vector<graph::Edge> edges;
+  for (std::uint32_t receiver = 0; receiver < peers; ++receiver) {
+    for (std::uint32_t sender = 0; sender < peers; ++sender) {
+      if (sender == receiver || !(is_own(sender) || is_own(receiver))) continue;
+      edges.push_back({sender, receiver, weight});
+    }
+  }
+  return {peers, std::move(edges)};
+}
+
+double distance(std::span<const float> a, std::span<const float> b) {
+  double square = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    square += std::pow(static_cast<double>(a[k]) - static_cast<double>(b[k]), 2);
+  }
+  return std::sqrt(square);
+}
+
+}  // namespace
+
+RoundDriver::RoundDriver(DriverParts parts)
+    : RoundDriver(std::move(parts), std::make_shared<Machine>("cpu", 1)) {}
+
+RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
+    : machine_(std::move(machine)),
+      kernels_(machine_->kernels()),
+      parts_(std::move(parts)),
+      placement_(placed(parts_.schedule->peers(), group())),
+      first_(placement_.first(group().rank())),
+      rows_(placement_.rows(group().rank())),
+      facts_(graph::facts_of(*parts_.schedule)),
+      graph_sha256_(sha256_of(parts_.schedule->period())),
+      everybody_(group(), placement_, kernels_),
+      meter_(group(), placement_) {
+  const bool is_static = parts_.schedule->is_static();
+  parts_.schedule->keep(first_, rows_);
+  const std::size_t dim = layout().dim();
+  if (!parts_.compressor) parts_.compressor = compress::make_compressor("identity");
+  if (parts_.optimizer) optimizer_ = parts_.optimizer(kernels_, rows_, dim);
+
+  Link link(parts_.link, peers(), parts_.seed);
+  if (link.simulated() && !group().alone()) {
+    throw InvalidArgument(
+        "[link] simulated links need all peers in one process; drop --link, or mpirun");
+  }
+  if (!parts_.arrives && link.loss() > 0) {
+    parts_.arrives = [this](const graph::Edge& edge, std::uint32_t round) {
+      return ledger_->link().arrives(edge, round);
+    };
+  }
+  ledger_ = std::make_unique<Ledger>(
+      std::move(link),
+      Ledger::Shape{
+          .peers = peers(), .first = first_, .rows = rows_, .dim = dim, .by_edge = !is_static});
+
+  if (parts_.method.needs) {
+    algorithm::check_fit(parts_.method.name, *parts_.method.needs,
+                         {.graph_spec = parts_.graph_name,
+                          .graph = facts_,
+                          .change = change_of(*parts_.schedule, parts_.rounds_per_epoch),
+                          .compressor_spec = parts_.compressor_name,
+                          .compressor = *parts_.compressor,
+                          .layout = layout(),
+                          .linear_optimizer = !optimizer_ || optimizer_->linear(),
+                          .optimizer_has_momentum = optimizer_ && optimizer_->has_momentum(),
+                          .constant_rate = parts_.constant_rate,
+                          .lossy_links = static_cast<bool>(parts_.arrives)});
+  }
+  bank_compressor_ = compress::make_bank_compressor({.kernels = kernels_,
+                                                     .compressor = *parts_.compressor,
+                                                     .layout = layout(),
+                                                     .pool = machine_->pool(),
+                                                     .seed = parts_.seed,
+                                                     .first = static_cast<std::uint32_t>(first_),
+                                                     .encodes = !group().alone()});
+  algorithm_ = parts_.method.make(
+      {.kernels = kernels_,
+       .layout = layout(),
+       .compressor = *bank_compressor_,
+       .graph = facts_,
+       .peers = peers(),
+       .first = first_,
+       .rows = rows_,
+       .irregular = parts_.arrives || parts_.delivery,
+       .start_of = [this](std::uint32_t peer, std::span<float> x) { start_of(peer, x); }});
+  if (!parts_.delivery) {
+    parts_.delivery =
+        std::make_unique<MessageExchange>(MessageExchange::Parts{.group = group(),
+                                                                 .placement = placement_,
+                                                                 .compressor = *parts_.compressor,
+                                                                 .layout = layout(),
+                                                                 .kernels = kernels_,
+                                                                 .arrives = parts_.arrives});
+  }
+  gradient_ = kernels_.allocate(rows_, dim);
+  start();
+}
+
+RoundDriver::~RoundDriver() {
+  try {
+    machine_->drain();          // the machine may live on with callbacks that refer to this
+  } catch (const RunFailed&) {  // of the device: its next user gets the error
+  }
+}
+
+void RoundDriver::start() {
+  std::vector<float> x(layout().dim());
+  for (std::size_t i = 0; i < rows_; ++i) {
+    start_of(static_cast<std::uint32_t>(first_ + i), x);
+    kernels_.upload(x, algorithm_->initial(), i);
+  }
+  algorithm_->start();
+}
+
+void RoundDriver::start_of(std::uint32_t peer, std::span<float> x) const {
+  std::ranges::fill(x, 0.0f);
+  if (parts_.initial_model) parts_.initial_model(peer, x);
+}
+
+graph::Weights RoundDriver::weights_of(std::uint64_t round) {
+  return parts_.schedule->at(round, round / parts_.rounds_per_epoch);
+}
+
+void RoundDriver::meet_senders(std::uint64_t round) {
+  const std::uint64_t phase = parts_.schedule->phase(round, round / parts_.rounds_per_epoch);
+  if (met_phase_ == phase) return;
+  met_phase_ = phase;
+  algorithm_->meet(parts_.delivery->senders(weights_of(round)));
+}
+
+void RoundDriver::run_round(const RoundSettings& settings, const std::function<void()>& gradients) {
+  Turn turn{this, settings};
+  begin_round({&turn, 1});
+  if (turn.takes_gradient) {
+    if (gradients) {
+      gradients();
+    } else {
+      kernels_.fill(0.0f, gradient_);
+      std::ranges::fill(losses_, 0.0);
+    }
+  }
+  end_round({&turn, 1});
+  if (turn.error) std::rethrow_exception(turn.error);
+}
+
+bool RoundDriver::begin(const RoundSettings& settings) {
+  check();
+  meet_senders(round_);
+  plan_ =
+      algorithm_->plan({.index = static_cast<std::uint32_t>(round_),
+                        .phase = parts_.schedule->phase(round_, round_ / parts_.rounds_per_epoch),
+                        .lr = settings.final ? 0.0f : settings.lr,
+                        .last_phase = settings.final});
+  measure_mass_ = settings.measure_mass;
+  outbox_ = {};
+  if (plan_.talk == Plan::Talk::kGossip) weights_ = weights_of(round_);
+  if (plan_.talk == Plan::Talk::kGather) {
+    if (!all_to_all_) all_to_all_ = complete(peers(), first_, rows_);
+    weights_ = *all_to_all_;
+  }
+  if (plan_.gossips() && plan_.send_first) emit();
+  if (plan_.gradient) losses_ = kernels_.results<double>(rows_);
+  return plan_.gradient;
+}
+
+void RoundDriver::end() {
+  meter_.reset();
+  kernels_.set_meter(measure_mass_ ? &meter_ : nullptr);
+  if (plan_.gradient) step();
+  if (plan_.gossips()) {
+    if (!plan_.send_first) emit();
+    mix();
+  } else if (plan_.talk == Plan::Talk::kGlobal) {
+    average();
+  }
+  kernels_.set_meter(nullptr);
+  if (measure_mass_) ledger_->drift(meter_.drift());
+  ++round_;
+  constexpr std::uint64_t kRoundsBetweenChecks = 16;
+  if (round_ % kRoundsBetweenChecks == 0) {
+    machine_->after_synchronization(
+        [this, rounds = round_, norms = norms_of(models())] { ledger_->models(rounds, norms); });
+  }
+}
+
+void RoundDriver::step() {
+  machine_->after_synchronization(
+      [this, round = round_, losses = losses_] { ledger_->gradient(round, losses); });
+  if (optimizer_) optimizer_->direction(algorithm_->numerator(), gradient_);
+  machine_->after_synchronization(
+      [this, round = round_, norms = norms_of(gradient_)] { ledger_->step(round, norms); });
+  // If waiting costs nothing, do not send values that are not finite.
+  if (kernels_.lag() == 1 || plan_.reads_losses) drain();
+  algorithm_->step(gradient_);
+}
+
+void RoundDriver::emit() {
+  algorithm_->emit(outbox_);
+  std::vector<compress::Lengths> lengths(outbox_.payloads.begin(), outbox_.payloads.end());
+  machine_->after_synchronization(
+      [this, vectors = std::move(lengths)] { ledger_->emitted(vectors); });
+  if (!group().alone()) drain();  // the codes have been waited for, so the results are available
+  parts_.delivery->send(weights_, static_cast<std::uint32_t>(round_), outbox_,
+                        algorithm_->push_sum());
+}
+
+void RoundDriver::mix() {
+  parts_.delivery->receive(
+      weights_, static_cast<std::uint32_t>(round_), outbox_, algorithm_->push_sum(),
+      [this](const algorithm::Exchange& arrived) { algorithm_->mix(arrived); });
+  machine_->after_synchronization([this, weights = weights_, send_first = plan_.send_first] {
+    ledger_->gossip(weights, send_first);
+  });
+}
+
+void RoundDriver::average() {
+  const auto losses = ledger_->losses();
+  algorithm_->average(everybody_, plan_.reads_losses ? losses : losses.first(0));
+  machine_->after_synchronization([this] { ledger_->global(); });
+}
+
+std::span<double> RoundDriver::norms_of(backend::ConstBlock rows) const {
+  const std::span<double> norms = kernels_.results<double>(rows_);
+  kernels_.squared_norms(rows, norms);
+  return norms;
+}
+
+void RoundDriver::drain() const {
+  machine_->drain();
+  check();
+}
+
+void RoundDriver::check() const {
+  if (group().alone()) ledger_->check();
+}
+
+void RoundDriver::check_finite() const {
+  machine_->after_synchronization(
+      [this, norms = norms_of(models())] { ledger_->models(round_, norms); });
+  drain();
+  group().agree([this] { ledger_->check(); });
+}
+
+std::size_t RoundDriver::models_at_once() const {
+  constexpr std::size_t kMostBytes = 256 << 20;
+  const std::size_t bytes = std::max<std::size_t>(1, layout().dim() * sizeof(float));
+  return std::clamp<std::size_t>(kMostBytes / bytes, 1, machine_->pool().threads());
+}
+
+std::vector<float> RoundDriver::average_model() const {
+  std::vector<float> mean(layout().dim());
+  if (!group().alone()) {
+    const HostRows models(kernels_, this->models());
+    group().collectives().mean(placement_, models.floats(), mean);
+    return mean;
+  }
+  std::vector<double> sum(mean.size());
+  kernels_.sum_rows(models(), sum);
+  constexpr std::size_t kPiece = 1 << 16;
+  machine_->pool().run((mean.size() + kPiece - 1) / kPiece, [&](std::size_t piece) {
+    for (std::size_t k = piece * kPiece; k < std::min(mean.size(), (piece + 1) * kPiece); ++k) {
+      mean[k] = static_cast<float>(sum[k] / static_cast<double>(peers()));
+    }
+  });
+  return mean;
+}
+
+/// Models on a device are copied to the host in groups of models_at_once().
+std::vector<double> RoundDriver::distances_to(std::span<const float> center) const {
+  std::vector<double> distances(rows_);
+  const std::size_t at_once = models_at_once();
+  for (std::size_t begin = 0; begin < rows_; begin += at_once) {
+    const std::size_t count = std::min(at_once, rows_ - begin);
+    const HostRows rows(kernels_, {models().row(begin).data(), count, layout().dim()});
+    machine_->pool().run(
+        count, [&](std::size_t i) { distances[begin + i] = distance(rows.row(i), center); });
+  }
+  return distances;
+}
+
+double RoundDriver::consensus_distance() {
+  std::vector<double> squares = distances_to(average_model());
+  for (double& value : squares) value *= value;
+  return std::sqrt(everybody_.mean(squares));
+}
+
+void RoundDriver::progress_state(backend::StateList& list) {
+  list.scalar("round", round_);
+  ledger_->state(list);
+}
+
+void RoundDriver::method_state(backend::StateList& list) {
+  algorithm_->state(list);
+  if (optimizer_) optimizer_->state(list);
+}
+
+namespace {
+
+/// Runs `work` for a driver that has not failed, and keeps what it throws.
+template <class Work>
+void take_turn(Turn& turn, const Work& work) {
+  if (turn.error) return;
+  try {
+    work();
+  } catch (...) {
+    turn.error = std::current_exception();
+  }
+}
+
+}  // namespace
+
+void begin_round(std::span<Turn> turns) {
+  for (Turn& turn : turns) {
+    take_turn(turn, [&] { turn.takes_gradient = turn.driver->begin(turn.settings); });
+  }
+}
+
+void end_round(std::span<Turn> turns) {
+  if (turns.empty()) return;
+  Machine& machine = turns.front().driver->machine();
+  backend::Kernels& kernels = machine.kernels();
+  const bool several = turns.size() > 1;
+  try {
+    kernels.submit();
+  } catch (...) {  // the device failed
+    for (Turn& turn : turns) turn.error = std::current_exception();
+  }
+  for (std::size_t k = 0; k < turns.size(); ++k) {
+    if (several) kernels.use_lane(k + 1);
+    take_turn(turns[k], [&] { turns[k].driver->end(); });
+  }
+  if (several) kernels.use_lane(0);
+  machine.end_round();
+  const auto measured = [](const Turn& turn) { return turn.settings.measure_mass; };
+  if (std::ranges::any_of(turns, measured)) machine.drain();
+  for (Turn& turn : turns) take_turn(turn, [&] { turn.driver->check(); });
+}
+
+void run_round(std::span<Turn> turns, const std::function<void(std::span<const Turn>)>& gradients) {
+  begin_round(turns);
+  try {
+    gradients(turns);
+  } catch (...) {  // it is unknown whose gradients are missing
+    for (Turn& turn : turns) turn.error = std::current_exception();
+  }
+  end_round(turns);
+}
+
+}  // namespace hearsay::gossip
