@@ -27,7 +27,7 @@ class ChainTest : public ::testing::TestWithParam<Shape> {
     if (kernels_ == nullptr) GTEST_SKIP() << "no CUDA device";
   }
 
-  cuda::Tape& tape() { return cuda::context_of(*kernels_).tape; }
+  cuda::LaunchRecorder& recorder() { return cuda::context_of(*kernels_).recorder; }
 
   ThreadPool pool_{1};
   std::unique_ptr<Kernels> kernels_;
@@ -196,14 +196,14 @@ TEST_P(ChainTest, RandomCallsDoWhatTheyDoOneByOne) {
   for (std::uint32_t stream = 0; stream < (large ? 2u : 6u); ++stream) {
     SCOPED_TRACE(stream);
     Twins joined(*kernels_, GetParam(), 8), single(*kernels_, GetParam(), 8);
-    const std::size_t before = tape().launches();
+    const std::size_t before = recorder().launches();
     make_calls(joined, GetParam(), stream, [] {});
     joined.expect_equal();
     const std::vector<double> norms = joined.found_norms();  // before the result buffer is reused
-    const std::size_t between = tape().launches();
-    make_calls(single, GetParam(), stream, [&] { tape().settle(); });
+    const std::size_t between = recorder().launches();
+    make_calls(single, GetParam(), stream, [&] { recorder().flush(); });
     kernels_->synchronize();
-    EXPECT_LT(between - before, tape().launches() - between);
+    EXPECT_LT(between - before, recorder().launches() - between);
     EXPECT_EQ(norms, single.found_norms());
     for (std::size_t k = 0; k < Twins::kPoisoned; ++k) {
       EXPECT_EQ(joined.floats(k), single.floats(k)) << k;
@@ -220,7 +220,7 @@ TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
   kernels_->squared_norms(kernels_->allocate(rows, GetParam().dim),
                           kernels_->results<double>(rows));
   kernels_->synchronize();
-  const std::size_t launches = tape().launches(), captures = tape().captures();
+  const std::size_t launches = recorder().launches(), captures = recorder().captures();
   constexpr std::size_t kRounds = 5;
   for (std::size_t round = 0; round < kRounds; ++round) {
     const float rate = 0.1f / static_cast<float>(1 + round);
@@ -232,8 +232,8 @@ TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
     twins.axpy(1.0f, {kX, 0}, {kDelta, 0}, rows);
     kernels_->submit();
   }
-  EXPECT_EQ(tape().launches() - launches, kRounds);
-  EXPECT_EQ(tape().captures() - captures, 1u);
+  EXPECT_EQ(recorder().launches() - launches, kRounds);
+  EXPECT_EQ(recorder().captures() - captures, 1u);
   twins.expect_equal();
 }
 

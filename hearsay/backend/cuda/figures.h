@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 
 namespace hearsay::backend::cuda {
 

@@ -9,7 +9,8 @@
 
 namespace hearsay::backend::cuda {
 
-/// The staging buffer: device memory that the host refills for every submission of a Tape.
+/// The staging buffer: device memory that the host refills for every submission of a
+/// LaunchRecorder.
 ///
 /// What is put lies at an address that depends only on the sizes put before since the last `send`:
 /// the buffer grows by further sheets (256 KB at first), and those it has stay where they are. The

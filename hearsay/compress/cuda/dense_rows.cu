@@ -29,7 +29,7 @@ DenseRows::DenseRows(Context& context, const Layout& layout)
 
 void DenseRows::view(std::size_t rows, std::vector<backend::VectorView>& q) {
   if (rows > room_) {
-    context_.tape.submit();  // what was recorded with the old memory
+    context_.recorder.submit();  // what was recorded with the old memory
     room_ = rows;
     dense_ = Memory<float>(std::max<std::size_t>(rows * dim_, 1));  // a view of nothing is dense
     scales_ = Memory<float>(rows * tensors_.size());

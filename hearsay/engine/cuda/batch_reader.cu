@@ -18,7 +18,7 @@ struct Picking {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 using data::Recipe;
 
 constexpr unsigned kThreads = 128;
@@ -124,7 +124,7 @@ BatchReader::BatchReader(Parts parts, std::size_t batch, const data::Dataset& da
       orders_(rows() * room_ * samples_),
       there_(rows() * room_, kNoPass) {}
 
-void BatchReader::bring_passes(Tape& tape, std::span<const StreamKey> keys) {
+void BatchReader::bring_passes(LaunchRecorder& recorder, std::span<const StreamKey> keys) {
   std::vector<std::uint32_t> list, places;
   for (std::size_t i = 0; i < rows(); ++i) {
     const std::uint64_t begin = std::uint64_t{keys[i].round} * batch_;
@@ -140,23 +140,24 @@ void BatchReader::bring_passes(Tape& tape, std::span<const StreamKey> keys) {
   }
   if (places.empty()) return;
   const dim3 grid(blocks_for(samples_, kThreads), static_cast<unsigned>(places.size()));
-  tape.launch(store_orders, grid, kThreads, 0, tape.put_list(std::span<const std::uint32_t>(list)),
-              tape.put_list(std::span<const std::uint32_t>(places)),
-              static_cast<unsigned>(samples_), orders_.data());
+  recorder.launch(store_orders, grid, kThreads, 0,
+                  recorder.put_list(std::span<const std::uint32_t>(list)),
+                  recorder.put_list(std::span<const std::uint32_t>(places)),
+                  static_cast<unsigned>(samples_), orders_.data());
 }
 
-void BatchReader::pick(Tape& tape, std::span<const StreamKey> keys, Slot* slots) {
+void BatchReader::pick(LaunchRecorder& recorder, std::span<const StreamKey> keys, Slot* slots) {
   assert(keys.size() == rows());
-  bring_passes(tape, keys);
-  tape.launch(pick_slots, dim3(blocks_for(batch_, kThreads), static_cast<unsigned>(rows())),
-              kThreads, 0, orders_.data(), tape.put(keys), picking(), slots);
+  bring_passes(recorder, keys);
+  recorder.launch(pick_slots, dim3(blocks_for(batch_, kThreads), static_cast<unsigned>(rows())),
+                  kThreads, 0, orders_.data(), recorder.put(keys), picking(), slots);
 }
 
-void BatchReader::pick(Tape& tape, const StreamKey& key, std::span<const std::uint32_t> samples,
-                       Slot* slots) const {
+void BatchReader::pick(LaunchRecorder& recorder, const StreamKey& key,
+                       std::span<const std::uint32_t> samples, Slot* slots) const {
   assert(samples.size() == batch_);
-  tape.launch(pick_given, blocks_for(batch_, kThreads), kThreads, 0, tape.put(samples),
-              tape.put(key), picking(), slots);
+  recorder.launch(pick_given, blocks_for(batch_, kThreads), kThreads, 0, recorder.put(samples),
+                  recorder.put(key), picking(), slots);
 }
 
 Picking BatchReader::picking() const {

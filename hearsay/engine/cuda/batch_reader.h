@@ -30,15 +30,15 @@ class BatchReader {
 
   /// Fills `slots` (device memory for rows() * batch of them) for the rounds, peers and seeds that
   /// `keys` names, one per row. A row keeps its peer and seed.
-  void pick(backend::cuda::Tape& tape, std::span<const StreamKey> keys, Slot* slots);
+  void pick(backend::cuda::LaunchRecorder& recorder, std::span<const StreamKey> keys, Slot* slots);
 
   /// Fills a batch of slots with given samples, augmented as those of that stream are.
-  void pick(backend::cuda::Tape& tape, const StreamKey& key, std::span<const std::uint32_t> samples,
-            Slot* slots) const;
+  void pick(backend::cuda::LaunchRecorder& recorder, const StreamKey& key,
+            std::span<const std::uint32_t> samples, Slot* slots) const;
 
  private:
   Picking picking() const;
-  void bring_passes(backend::cuda::Tape& tape, std::span<const StreamKey> keys);
+  void bring_passes(backend::cuda::LaunchRecorder& recorder, std::span<const StreamKey> keys);
 
   Parts parts_;
   std::size_t batch_, samples_;

@@ -9,7 +9,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 struct Sizes {
   unsigned batch, in, out, relu;
@@ -139,15 +139,15 @@ class LinearStep final : public Step {
                .weight = site.places.parameter[0],
                .bias = linear.bias ? site.places.parameter[1] : kNowhere} {}
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(linear_forward<T>, dim3(tiles(sizes_.batch, sizes_.out), peers()),
-                  kWarp * shares(sizes_.in), 0, static_cast<const T*>(site_.x->data),
-                  call.parameters, sizes_, static_cast<T*>(site_.y->data));
+      recorder.launch(linear_forward<T>, dim3(tiles(sizes_.batch, sizes_.out), peers()),
+                      kWarp * shares(sizes_.in), 0, static_cast<const T*>(site_.x->data),
+                      call.parameters, sizes_, static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const Arrays<T> arrays{.x = static_cast<const T*>(site_.x->data),
                              .y = static_cast<const T*>(site_.y->data),
@@ -156,9 +156,9 @@ class LinearStep final : public Step {
       const unsigned warps = shares(sizes_.out);
       const unsigned input_tiles = wanted ? tiles(sizes_.batch, sizes_.in) : 0;
       const unsigned weight_blocks = blocks_for(tiles(sizes_.out, sizes_.in), warps);
-      tape.launch(linear_backward<T>, dim3(input_tiles + weight_blocks, peers()), kWarp * warps, 0,
-                  arrays, call.parameters, sizes_, wanted && site_.x->adds(), input_tiles,
-                  static_cast<T*>(site_.x->gradient), call.gradient);
+      recorder.launch(linear_backward<T>, dim3(input_tiles + weight_blocks, peers()), kWarp * warps,
+                      0, arrays, call.parameters, sizes_, wanted && site_.x->adds(), input_tiles,
+                      static_cast<T*>(site_.x->gradient), call.gradient);
     });
   }
 

@@ -25,10 +25,10 @@ using Call = BasicCall<AllPeers>;
 class Step {
  public:
   virtual ~Step() = default;
-  virtual void forward(backend::cuda::Tape& tape, const Call& call) = 0;
+  virtual void forward(backend::cuda::LaunchRecorder& recorder, const Call& call) = 0;
   /// From the output's gradient: the inputs' gradients (where wanted; added if Tensor::adds) and
   /// the parameters' (overwritten).
-  virtual void backward(backend::cuda::Tape& tape, const Call& call) = 0;
+  virtual void backward(backend::cuda::LaunchRecorder& recorder, const Call& call) = 0;
 };
 
 /// In the place of an offset (Places): there is no such array.

@@ -11,8 +11,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
 constexpr int kSideLanes = 2;  // streams for weight gradients, which no later step reads
 
@@ -82,7 +82,7 @@ class Conv2dStep final : public Step {
     if (backward_) backward_->have_packed(*site_.backward_packer);
   }
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     ConvLaunch launch;
     launch.y = site_.y->data;
     launch.x_stride = static_cast<long>(site_.x->per_peer());
@@ -97,36 +97,36 @@ class Conv2dStep final : public Step {
     if (call.training && y.wants_moments && forward_.can_sum_moments()) {
       y.moments = forward_.sum(launch);
     }
-    forward_.launch(tape, launch);
+    forward_.launch(recorder, launch);
   }
 
-  void backward(Tape& tape, const Call& call) override {
-    if (site_.relu && !site_.y->masked) mask(tape);
+  void backward(LaunchRecorder& recorder, const Call& call) override {
+    if (site_.relu && !site_.y->masked) mask(recorder);
     const int lane = 1 + static_cast<int>(site_.index % kSideLanes);
-    tape.fork(lane);
-    tape.use(lane);
+    recorder.fork(lane);
+    recorder.use(lane);
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const WeightKernel& kernel = *weights_.kernel;
     launch_.gradient = call.gradient;
     const dim3 grid(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers);
     const auto threads = static_cast<unsigned>(kernel.threads);
     if (weights_.bulk) {
-      tape.launch(kernel.bulk_for(weights_.geometry), grid, threads,
-                  static_cast<std::size_t>(kernel.bulk_shared_bytes(weights_.geometry)), slope_map_,
-                  x_map_, launch_);
+      recorder.launch(kernel.bulk_for(weights_.geometry), grid, threads,
+                      static_cast<std::size_t>(kernel.bulk_shared_bytes(weights_.geometry)),
+                      slope_map_, x_map_, launch_);
     } else {
-      tape.launch(kernel.launch, grid, threads,
-                  static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
+      recorder.launch(kernel.launch, grid, threads,
+                      static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
     }
     if (launch_.splits > 1 || !kernel.direct) {
       constexpr int kManySplits = 4;
       const bool many = launch_.splits > kManySplits;
-      tape.launch(many ? kernel.add_many : kernel.add,
-                  dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
-                       static_cast<unsigned>(groups_), peers),
-                  kAddThreads, 0, launch_);
+      recorder.launch(many ? kernel.add_many : kernel.add,
+                      dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
+                           static_cast<unsigned>(groups_), peers),
+                      kAddThreads, 0, launch_);
     }
-    tape.use(0);
+    recorder.use(0);
     if (!backward_) return;
     ConvLaunch launch;
     Tensor& x = *site_.x;
@@ -146,7 +146,7 @@ class Conv2dStep final : public Step {
       launch.mask = x.data;
       x.masked = true;
     }
-    backward_->launch(tape, launch);
+    backward_->launch(recorder, launch);
   }
 
  private:
@@ -194,12 +194,13 @@ class Conv2dStep final : public Step {
     slope_map_ = make_image_map(launch_.slope, box);
   }
 
-  void mask(Tape& tape) const {
+  void mask(LaunchRecorder& recorder) const {
     const Tensor& y = *site_.y;
     with_width(site_.x->type, y.shape.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(mask_gradient<T, W>, blocks_for(y.size() / W, 256), 256, 0,
-                             static_cast<const T*>(y.data), static_cast<T*>(y.gradient), y.size());
+                 recorder.launch(mask_gradient<T, W>, blocks_for(y.size() / W, 256), 256, 0,
+                                 static_cast<const T*>(y.data), static_cast<T*>(y.gradient),
+                                 y.size());
                });
   }
 

@@ -53,7 +53,7 @@ TileSums ConvDirection::sum(ConvLaunch& launch) {
   return {sums_.data(), static_cast<unsigned long>(g.tiles)};
 }
 
-void ConvDirection::launch(backend::cuda::Tape& tape, ConvLaunch launch) const {
+void ConvDirection::launch(backend::cuda::LaunchRecorder& recorder, ConvLaunch launch) const {
   const ConvGeometry& g = choice_.geometry;
   const ConvKernel& kernel = *choice_.kernel;
   launch.geometry = g;
@@ -67,13 +67,13 @@ void ConvDirection::launch(backend::cuda::Tape& tape, ConvLaunch launch) const {
   dim3 grid(static_cast<unsigned>(g.tiles), static_cast<unsigned>(groups_),
             static_cast<unsigned>(peers_));
   if (!kernel.is_bulk()) {
-    tape.launch(kernel.launch(g, backward_), grid, threads, shared, launch);
+    recorder.launch(kernel.launch(g, backward_), grid, threads, shared, launch);
     return;
   }
   // As many blocks as the device holds at once; each takes its share of the tiles.
   const int all = g.tiles * groups_ * static_cast<int>(peers_);
   grid.x = static_cast<unsigned>(divide_up(g.tiles, divide_up(all, blocks_at_once_)));
-  tape.launch(kernel.bulk_3x3[backward_], grid, threads, shared, map_, launch);
+  recorder.launch(kernel.bulk_3x3[backward_], grid, threads, shared, map_, launch);
 }
 
 }  // namespace hearsay::engine::cuda

@@ -31,7 +31,7 @@ class ConvDirection {
   TileSums sum(ConvLaunch& launch);
 
   /// The geometry, the input and the weights of `launch` are filled in here.
-  void launch(backend::cuda::Tape& tape, ConvLaunch launch) const;
+  void launch(backend::cuda::LaunchRecorder& recorder, ConvLaunch launch) const;
 
  private:
   ConvChoice choice_;

@@ -8,8 +8,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 using model::EvoNorm;
 using model::RangeEvoNorm;
 
@@ -225,36 +225,36 @@ class EvoNormStep final : public Step {
     if (range) extremes_ = Memory<Extremes>(samples() * groups * kRuns);
   }
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     const std::size_t floats = sizes_.kappa > 0 ? std::size_t{sizes_.groups} * kRuns
                                                 : sizes_.sample.channels + sizes_.groups;
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(evo_norm<T>, samples(), kSampleThreads, floats * sizeof(float),
-                  static_cast<const T*>(site_.x->data), call.parameters, sizes_, spreads_.data(),
-                  extremes_.data(),
-                  site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
-                  static_cast<T*>(site_.y->data));
+      recorder.launch(evo_norm<T>, samples(), kSampleThreads, floats * sizeof(float),
+                      static_cast<const T*>(site_.x->data), call.parameters, sizes_,
+                      spreads_.data(), extremes_.data(),
+                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
+                      static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     const unsigned channels = sizes_.sample.channels;
     const bool to_x = site_.x->wants_gradient();
     const bool to_residual = site_.residual && site_.residual->wants_gradient();
     const bool add = to_x && site_.x->adds();
     const bool add_residual = to_residual && site_.residual->adds();
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(evo_norm_backward<T>, samples(), kSampleThreads,
-                  (3 * channels + sizes_.groups) * sizeof(float),
-                  static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->gradient),
-                  call.parameters, sizes_, spreads_.data(), extremes_.data(), parts_.data(),
-                  static_cast<T*>(site_.x->gradient), add,
-                  to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
+      recorder.launch(
+          evo_norm_backward<T>, samples(), kSampleThreads,
+          (3 * channels + sizes_.groups) * sizeof(float), static_cast<const T*>(site_.x->data),
+          static_cast<const T*>(site_.y->gradient), call.parameters, sizes_, spreads_.data(),
+          extremes_.data(), parts_.data(), static_cast<T*>(site_.x->gradient), add,
+          to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
     });
-    tape.launch(sum_samples<3>,
-                dim3(blocks_for(3 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128, 0,
-                parts_.data(), sizes_.batch, channels,
-                Offsets<3>{{sizes_.weight, sizes_.bias, sizes_.v}}, call.gradient);
+    recorder.launch(sum_samples<3>,
+                    dim3(blocks_for(3 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128,
+                    0, parts_.data(), sizes_.batch, channels,
+                    Offsets<3>{{sizes_.weight, sizes_.bias, sizes_.v}}, call.gradient);
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 
 #include <algorithm>
 #include <cassert>
@@ -63,7 +63,7 @@ std::string describe(const Entry& launch) {
 }
 
 /// Let launches of `kernel` have `bytes` of shared memory beyond what it declares. Returns how much
-/// they may have. Tapes share kernels, so it never becomes less.
+/// they may have. Recorders share kernels, so it never becomes less.
 std::size_t ask_for_shared(const void* kernel, std::size_t bytes) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -80,7 +80,7 @@ std::size_t ask_for_shared(const void* kernel, std::size_t bytes) {
 }
 
 struct Graph {
-  std::vector<std::byte> tape;
+  std::vector<std::byte> recorded;
   cudaGraphExec_t executable = nullptr;
   std::uint64_t last_use = 0;
 };
@@ -98,7 +98,7 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes) {
   return on_each * processors;
 }
 
-struct Tape::Impl {
+struct LaunchRecorder::Impl {
   Impl() {
     for (int lane = 0; lane < kLanes; ++lane) {
       check(cudaStreamCreateWithFlags(&streams[lane], cudaStreamNonBlocking), "creating a stream");
@@ -117,8 +117,8 @@ struct Tape::Impl {
 
   void append(const void* values, std::size_t bytes) {
     const auto* begin = static_cast<const std::byte*>(values);
-    tape.insert(tape.end(), begin, begin + bytes);
-    tape.resize(padded(tape.size()));
+    recorded.insert(recorded.end(), begin, begin + bytes);
+    recorded.resize(padded(recorded.size()));
   }
 
   void append(Step step, int lane) {
@@ -165,7 +165,7 @@ struct Tape::Impl {
   void play() {
     int lane = 0;
     bool follows[kLanes] = {};
-    for (const std::byte* at = tape.data(); at < tape.data() + tape.size();) {
+    for (const std::byte* at = recorded.data(); at < recorded.data() + recorded.size();) {
       Entry entry;
       std::memcpy(&entry, at, sizeof entry);
       at += sizeof entry;
@@ -223,7 +223,7 @@ struct Tape::Impl {
   Graph& find() {
     for (std::size_t k = 1; k <= graphs.size(); ++k) {
       const std::size_t place = (last + k) % graphs.size();
-      if (graphs[place].tape != tape) continue;
+      if (graphs[place].recorded != recorded) continue;
       last = place;
       return graphs[place];
     }
@@ -237,7 +237,7 @@ struct Tape::Impl {
       // A graph may still run: destroying it waits for nothing, and it finishes.
       cudaGraphExecDestroy(graphs[last].executable);
     }
-    graphs[last] = {tape, executable, 0};
+    graphs[last] = {recorded, executable, 0};
     return graphs[last];
   }
 
@@ -251,7 +251,7 @@ struct Tape::Impl {
 
   void start_over() {
     page.forget();
-    tape.clear();
+    recorded.clear();
     lane = 0;
     launched = false;
     std::ranges::fill(forked, false);
@@ -260,7 +260,7 @@ struct Tape::Impl {
   cudaStream_t streams[kLanes] = {};
   cudaEvent_t events[kLanes] = {};
   Page page;
-  std::vector<std::byte> tape;
+  std::vector<std::byte> recorded;
   int lane = 0;  // the current stream
   bool forked[kLanes] = {};
   bool launched = false;
@@ -273,16 +273,18 @@ struct Tape::Impl {
   std::unordered_map<const void*, bool> waits_of;
 };
 
-Tape::Tape() : impl_(std::make_unique<Impl>()) {}
-Tape::~Tape() = default;
+LaunchRecorder::LaunchRecorder() : impl_(std::make_unique<Impl>()) {}
+LaunchRecorder::~LaunchRecorder() = default;
 
-cudaStream_t Tape::stream() const { return impl_->streams[0]; }
-std::size_t Tape::captures() const { return impl_->captures; }
-std::size_t Tape::launches() const { return impl_->launches; }
+cudaStream_t LaunchRecorder::stream() const { return impl_->streams[0]; }
+std::size_t LaunchRecorder::captures() const { return impl_->captures; }
+std::size_t LaunchRecorder::launches() const { return impl_->launches; }
 
-void Tape::postpone(std::function<void()> record) { impl_->postponed = std::move(record); }
+void LaunchRecorder::postpone(std::function<void()> record) {
+  impl_->postponed = std::move(record);
+}
 
-void Tape::settle() {
+void LaunchRecorder::flush() {
   const auto record = std::exchange(impl_->postponed, nullptr);
   if (!record) return;
   try {
@@ -293,18 +295,19 @@ void Tape::settle() {
   }
 }
 
-const void* Tape::put_bytes(const void* values, std::size_t bytes) {
+const void* LaunchRecorder::put_bytes(const void* values, std::size_t bytes) {
   return impl_->page.put(values, bytes);
 }
 
-const void* Tape::put_list_bytes(const void* values, std::size_t bytes) {
+const void* LaunchRecorder::put_list_bytes(const void* values, std::size_t bytes) {
   return impl_->page.put_list(values, bytes);
 }
 
-void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                  const void* const* arguments, const std::size_t* sizes, std::size_t count) {
+void LaunchRecorder::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                            const void* const* arguments, const std::size_t* sizes,
+                            std::size_t count) {
   assert(count <= kMostArguments);
-  settle();
+  flush();
   if (shared_bytes > 0) {
     std::size_t& room = impl_->shared_of[kernel];
     try {
@@ -323,44 +326,44 @@ void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_
   impl_->append(sizes, count * sizeof *sizes);
   for (std::size_t k = 0; k < count; ++k) {
     impl_->append(arguments[k], sizes[k]);
-    if (sizes[k] == 0) impl_->tape.resize(impl_->tape.size() + kAlignment);
+    if (sizes[k] == 0) impl_->recorded.resize(impl_->recorded.size() + kAlignment);
   }
   impl_->launched = true;
   ++impl_->launches;
 }
 
-void Tape::fork(int lane) {
-  settle();
+void LaunchRecorder::fork(int lane) {
+  flush();
   impl_->append(Step::kFork, lane);
   impl_->forked[lane] = true;
 }
 
-void Tape::use(int lane) {
+void LaunchRecorder::use(int lane) {
   assert(lane == 0 || impl_->forked[lane]);
   if (lane == impl_->lane) return;
-  settle();
+  flush();
   impl_->append(Step::kUse, lane);
   impl_->lane = lane;
 }
 
-int Tape::lane() const { return impl_->lane; }
+int LaunchRecorder::lane() const { return impl_->lane; }
 
-void Tape::join(int lane) {
+void LaunchRecorder::join(int lane) {
   assert(impl_->forked[lane]);
-  settle();
+  flush();
   impl_->append(Step::kJoin, lane);
   impl_->forked[lane] = false;
 }
 
-void Tape::join_all() {
+void LaunchRecorder::join_all() {
   for (int lane = 1; lane < kLanes; ++lane) {
     if (impl_->forked[lane]) join(lane);
   }
 }
 
-void Tape::submit() {
+void LaunchRecorder::submit() {
   try {
-    settle();
+    flush();
     join_all();
     if (impl_->launched) impl_->run();
   } catch (...) {
@@ -370,7 +373,7 @@ void Tape::submit() {
   impl_->start_over();
 }
 
-void Tape::synchronize() {
+void LaunchRecorder::synchronize() {
   submit();
   check(cudaStreamSynchronize(impl_->streams[0]), "running on the device");
 }
