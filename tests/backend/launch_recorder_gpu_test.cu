@@ -90,7 +90,7 @@ TEST_F(LaunchRecorderTest, ReplaysWithNewNumbersAndListsOfAnyLength) {
 TEST_F(LaunchRecorderTest, PageGrowsAndAddressesStay) {
   LaunchRecorder recorder;
   const Memory<float> y(10);
-  const std::vector<float> large(300'000, 0.5f);  // more than the first sheet holds
+  const std::vector<float> large(300'000, 0.5f);  // more than the first chunk holds
   for (int round = 0; round < 40; ++round) {
     const auto* factor = recorder.put(0.0f);
     const auto* list = recorder.put_list(std::span<const float>(large));

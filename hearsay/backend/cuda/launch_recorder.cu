@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearsay/backend/cuda/page.h"
+#include "hearsay/backend/cuda/staging_buffer.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::backend::cuda {
@@ -244,13 +244,13 @@ struct LaunchRecorder::Impl {
   /// Captured first: if that fails, nothing of this submission reaches the device.
   void run() {
     Graph& graph = find();
-    page.send(streams[0]);
+    staging.send(streams[0]);
     graph.last_use = ++submissions;
     check(cudaGraphLaunch(graph.executable, streams[0]), "launching a graph");
   }
 
   void start_over() {
-    page.forget();
+    staging.forget();
     recorded.clear();
     lane = 0;
     launched = false;
@@ -259,7 +259,7 @@ struct LaunchRecorder::Impl {
 
   cudaStream_t streams[kLanes] = {};
   cudaEvent_t events[kLanes] = {};
-  Page page;
+  StagingBuffer staging;
   std::vector<std::byte> recorded;
   int lane = 0;  // the current stream
   bool forked[kLanes] = {};
@@ -296,11 +296,11 @@ void LaunchRecorder::flush() {
 }
 
 const void* LaunchRecorder::put_bytes(const void* values, std::size_t bytes) {
-  return impl_->page.put(values, bytes);
+  return impl_->staging.put(values, bytes);
 }
 
 const void* LaunchRecorder::put_list_bytes(const void* values, std::size_t bytes) {
-  return impl_->page.put_list(values, bytes);
+  return impl_->staging.put_list(values, bytes);
 }
 
 void LaunchRecorder::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,

@@ -20,7 +20,7 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes);
 /// The launch recorder: a list of kernel launches that is captured once as a CUDA graph and
 /// replayed whenever the same list is recorded again: same kernels, grids and arguments. What
 /// changes from round to round (edges, weights, rates, counters, addresses of rows) is not an
-/// argument but in the staging buffer (Page), device memory that every `submit` refills. So the
+/// argument but in the StagingBuffer, device memory that every `submit` refills. So the
 /// host runs its plain code each round, and the device gets one graph launch.
 ///
 ///   recorder.launch(scale, grid, block, 0, recorder.put(std::span(factors)), y, size);
