@@ -144,10 +144,10 @@ class World {
     requests.front().objective->gradients_together(requests);
     machine_->kernels().submit();
     for (std::size_t k = 0; k < runs_.size(); ++k) {
-      machine_->kernels().use_lane(k + 1);
+      machine_->kernels().use_stream(k + 1);
       runs_[k]->end_round();
     }
-    machine_->kernels().use_lane(0);
+    machine_->kernels().use_stream(0);
     machine_->end_round();
   }
 

@@ -126,11 +126,11 @@ class Kernels {
   /// captured graph if the same calls were made before, even with other scalars.
   virtual void submit() {}
 
-  /// Issue the following calls to that lane (a stream): they start after all earlier calls on lane
-  /// 0 and may overlap with other lanes, so calls on different side lanes must not access the same
-  /// blocks. `use_lane(0)` joins all lanes, as do `submit` and `synchronize`. Ignored by devices
-  /// without concurrent streams.
-  virtual void use_lane(std::size_t /*lane*/) {}
+  /// Issue the following calls to that stream: they start after all earlier calls on stream 0
+  /// and may overlap with other streams, so calls on different side streams must not access the
+  /// same blocks. `use_stream(0)` joins all streams, as do `submit` and `synchronize`. Ignored by
+  /// devices without concurrent streams.
+  virtual void use_stream(std::size_t /*stream*/) {}
 
   /// `submit`, and wait until all calls have completed. Throws RunFailed if the device failed.
   virtual void synchronize() = 0;

@@ -54,10 +54,10 @@ void run_round(std::span<Member* const> members, gossip::Machine& machine) {
 
   for (std::size_t k = 0; k < members.size(); ++k) {
     if (!members[k]->error.empty()) continue;
-    machine.kernels().use_lane(k + 1);
+    machine.kernels().use_stream(k + 1);
     members[k]->tried([&] { members[k]->runner->trainer().end_round(); });
   }
-  machine.kernels().use_lane(0);
+  machine.kernels().use_stream(0);
   machine.end_round();
   if (any_measured) machine.drain();
 }

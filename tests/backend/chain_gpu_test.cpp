@@ -262,9 +262,8 @@ TEST_P(ChainTest, WhatIsDiscardedIsStillReadByTheFormulasBefore) {
   expect(x, 14.0f);
 }
 
-/// Deferred formulas are executed before anything that may read their results, on any lane
-/// (stream).
-TEST_P(ChainTest, LanesAndOtherKernelsFindWhatWasAskedBefore) {
+/// Deferred formulas are executed before anything that may read their results, on any stream.
+TEST_P(ChainTest, StreamsAndOtherKernelsFindWhatWasAskedBefore) {
   const std::size_t rows = GetParam().rows;
   std::vector<Array> blocks;
   for (int k = 0; k < 4; ++k) blocks.push_back(kernels_->allocate(rows, GetParam().dim));
@@ -277,13 +276,13 @@ TEST_P(ChainTest, LanesAndOtherKernelsFindWhatWasAskedBefore) {
   };
   kernels_->fill(2.0f, x);
   kernels_->fill(4.0f, v);
-  kernels_->use_lane(1);
+  kernels_->use_stream(1);
   kernels_->axpy(3.0f, x, y);
-  kernels_->use_lane(2);
+  kernels_->use_stream(2);
   kernels_->axpy(1.0f, v, w);
-  kernels_->use_lane(0);
+  kernels_->use_stream(0);
   kernels_->axpy(1.0f, y, w);
-  expect(y, 6.0f, "a lane");
+  expect(y, 6.0f, "a stream");
   expect(w, 10.0f, "after both");
   kernels_->fill(1.5f, x);
   kernels_->mean_rows(x);

@@ -103,7 +103,7 @@ TEST_F(LaunchRecorderTest, PageGrowsAndAddressesStay) {
   EXPECT_EQ(recorder.captures(), 1u);
 }
 
-TEST_F(LaunchRecorderTest, LanesForkAndJoin) {
+TEST_F(LaunchRecorderTest, StreamsForkAndJoin) {
   LaunchRecorder recorder;
   const Memory<float> a(100), b(100), sum(100);
   for (int round = 0; round < 3; ++round) {
@@ -119,7 +119,7 @@ TEST_F(LaunchRecorderTest, LanesForkAndJoin) {
     for (int i = 0; i < 100; ++i) ASSERT_EQ(found[i], 2.0f * static_cast<float>(i + 100)) << i;
   }
   EXPECT_EQ(recorder.captures(), 1u);
-  // A lane that is not joined is joined by the submission.
+  // A stream that is not joined is joined by the submission.
   recorder.fork(2);
   recorder.use(2);
   recorder.launch(add, 1, 128, 0, sum.data(), sum.data(), a.data(), 100u);
@@ -127,7 +127,7 @@ TEST_F(LaunchRecorderTest, LanesForkAndJoin) {
   EXPECT_EQ(values(a)[50], 600.0f);
 }
 
-/// Whatever comes next: a launch, a lane, a submission.
+/// Whatever comes next: a launch, a stream, a submission.
 TEST_F(LaunchRecorderTest, WhatIsPostponedComesBeforeAnythingElseAndOnce) {
   LaunchRecorder recorder;
   const Memory<float> a(100), sum(100);
@@ -138,15 +138,15 @@ TEST_F(LaunchRecorderTest, WhatIsPostponedComesBeforeAnythingElseAndOnce) {
       recorder.launch(count_slowly, 1, 128, 512, a.data(), 100u);
     });
   };
-  for (const bool on_a_lane : {false, true}) {
+  for (const bool on_side_stream : {false, true}) {
     postpone();
-    if (on_a_lane) {
+    if (on_side_stream) {
       recorder.fork(1);
       recorder.use(1);
     }
     recorder.launch(add, 1, 128, 0, a.data(), a.data(), sum.data(), 100u);
     recorder.synchronize();
-    EXPECT_EQ(values(sum)[50], 300.0f) << on_a_lane;
+    EXPECT_EQ(values(sum)[50], 300.0f) << on_side_stream;
     recorder.launch(add, 1, 128, 0, sum.data(), sum.data(), a.data(), 100u);
   }
   EXPECT_EQ(calls, 2);

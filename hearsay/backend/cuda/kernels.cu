@@ -80,13 +80,13 @@ class CudaKernels final : public Kernels {
   void submit() override { recorder().submit(); }
 
   /// There are fewer streams than there may be runs: those that share one are serialized.
-  void use_lane(std::size_t lane) override {
-    if (lane == 0) {
+  void use_stream(std::size_t stream) override {
+    if (stream == 0) {
       recorder().join_all();
       return recorder().use(0);
     }
-    const int side = 1 + static_cast<int>((lane - 1) % (LaunchRecorder::kLanes - 1));
-    if (side == recorder().lane()) return;
+    const int side = 1 + static_cast<int>((stream - 1) % (LaunchRecorder::kStreams - 1));
+    if (side == recorder().current_stream()) return;
     recorder().fork(side);
     recorder().use(side);
   }
@@ -258,7 +258,7 @@ class CudaKernels final : public Kernels {
     Memory<double> partial, sums;
     Memory<unsigned> tickets;
   };
-  Scratch& scratch() { return scratch_[recorder().lane()]; }
+  Scratch& scratch() { return scratch_[recorder().current_stream()]; }
 
   /// Submits what was recorded with the old memory, so nothing may have been put for later. The
   /// current stream stays the same.
@@ -266,10 +266,10 @@ class CudaKernels final : public Kernels {
   void grow(Memory<T> Scratch::*member, std::size_t size) {
     Memory<T>& memory = scratch().*member;
     if (memory.size() >= size) return;
-    const int lane = recorder().lane();
+    const int stream = recorder().current_stream();
     recorder().synchronize();
     memory = Memory<T>(std::bit_ceil(size));
-    use_lane(static_cast<std::size_t>(lane));
+    use_stream(static_cast<std::size_t>(stream));
   }
 
   /// Own weights and edges of each row, for the kernels that mix dense vectors.
@@ -337,7 +337,7 @@ class CudaKernels final : public Kernels {
   std::shared_ptr<Context> context_;  // shared with the blocks
   Chain chain_{context_->recorder};
   Figures figures_;
-  Scratch scratch_[LaunchRecorder::kLanes];
+  Scratch scratch_[LaunchRecorder::kStreams];
 };
 
 /// Throws InvalidArgument, with what a user can do, unless `status` is a success.

@@ -36,7 +36,7 @@ enum class Step : std::uint32_t { kLaunch, kFork, kUse, kJoin };
 /// steps are equal bytes.
 struct Entry {
   Step step = Step::kLaunch;
-  std::uint32_t lane = 0;       // of a fork, use or join
+  std::uint32_t stream = 0;     // of a fork, use or join
   std::uint32_t arguments = 0;  // of a launch, from here on
   std::uint32_t shared_bytes = 0;
   const void* kernel = nullptr;
@@ -100,18 +100,19 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes) {
 
 struct LaunchRecorder::Impl {
   Impl() {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      check(cudaStreamCreateWithFlags(&streams[lane], cudaStreamNonBlocking), "creating a stream");
-      check(cudaEventCreateWithFlags(&events[lane], cudaEventDisableTiming), "creating an event");
+    for (int stream = 0; stream < kStreams; ++stream) {
+      check(cudaStreamCreateWithFlags(&streams[stream], cudaStreamNonBlocking),
+            "creating a stream");
+      check(cudaEventCreateWithFlags(&events[stream], cudaEventDisableTiming), "creating an event");
     }
   }
 
   ~Impl() {
     cudaStreamSynchronize(streams[0]);
     for (Graph& graph : graphs) cudaGraphExecDestroy(graph.executable);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      cudaEventDestroy(events[lane]);
-      cudaStreamDestroy(streams[lane]);
+    for (int stream = 0; stream < kStreams; ++stream) {
+      cudaEventDestroy(events[stream]);
+      cudaStreamDestroy(streams[stream]);
     }
   }
 
@@ -121,16 +122,16 @@ struct LaunchRecorder::Impl {
     recorded.resize(padded(recorded.size()));
   }
 
-  void append(Step step, int lane) {
-    assert(lane > 0 || step == Step::kUse);
-    assert(lane < kLanes);
-    const Entry entry{.step = step, .lane = static_cast<std::uint32_t>(lane)};
+  void append(Step step, int stream) {
+    assert(stream > 0 || step == Step::kUse);
+    assert(stream < kStreams);
+    const Entry entry{.step = step, .stream = static_cast<std::uint32_t>(stream)};
     append(&entry, sizeof entry);
   }
 
-  void wait_for(int lane, int other) {
+  void wait_for(int stream, int other) {
     check(cudaEventRecord(events[other], streams[other]), "recording an event");
-    check(cudaStreamWaitEvent(streams[lane], events[other]), "joining streams");
+    check(cudaStreamWaitEvent(streams[stream], events[other]), "joining streams");
   }
 
   /// Whether the kernel was compiled for an architecture on which begin_launch waits.
@@ -146,7 +147,7 @@ struct LaunchRecorder::Impl {
 
   /// `follows`: it comes right after another launch of its stream, and may be scheduled while that
   /// one still runs (see begin_launch).
-  void launch(const Entry& entry, void** arguments, int lane, bool follows) {
+  void launch(const Entry& entry, void** arguments, int stream, bool follows) {
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -154,7 +155,7 @@ struct LaunchRecorder::Impl {
     how.gridDim = {entry.grid[0], entry.grid[1], entry.grid[2]};
     how.blockDim = {entry.block[0], entry.block[1], entry.block[2]};
     how.dynamicSmemBytes = entry.shared_bytes;
-    how.stream = streams[lane];
+    how.stream = streams[stream];
     how.attrs = &overlap;
     how.numAttrs = follows && waits(entry.kernel) ? 1 : 0;
     const cudaError_t status = cudaLaunchKernelExC(&how, entry.kernel, arguments);
@@ -163,20 +164,20 @@ struct LaunchRecorder::Impl {
 
   /// Issue what is recorded to the streams, which are being captured.
   void play() {
-    int lane = 0;
-    bool follows[kLanes] = {};
+    int stream = 0;
+    bool follows[kStreams] = {};
     for (const std::byte* at = recorded.data(); at < recorded.data() + recorded.size();) {
       Entry entry;
       std::memcpy(&entry, at, sizeof entry);
       at += sizeof entry;
-      const int other = static_cast<int>(entry.lane);
+      const int other = static_cast<int>(entry.stream);
       switch (entry.step) {
         case Step::kFork:
           wait_for(other, 0);
           follows[other] = false;
           break;
         case Step::kUse:
-          lane = other;
+          stream = other;
           break;
         case Step::kJoin:
           wait_for(0, other);
@@ -190,8 +191,8 @@ struct LaunchRecorder::Impl {
             pointers[k] = const_cast<std::byte*>(at);  // cudaLaunchKernel reads only
             at += std::max(padded(sizes[k]), kAlignment);
           }
-          launch(entry, pointers, lane, follows[lane]);
-          follows[lane] = true;
+          launch(entry, pointers, stream, follows[stream]);
+          follows[stream] = true;
         }
       }
     }
@@ -252,17 +253,17 @@ struct LaunchRecorder::Impl {
   void start_over() {
     staging.forget();
     recorded.clear();
-    lane = 0;
+    current = 0;
     launched = false;
     std::ranges::fill(forked, false);
   }
 
-  cudaStream_t streams[kLanes] = {};
-  cudaEvent_t events[kLanes] = {};
+  cudaStream_t streams[kStreams] = {};
+  cudaEvent_t events[kStreams] = {};
   StagingBuffer staging;
   std::vector<std::byte> recorded;
-  int lane = 0;  // the current stream
-  bool forked[kLanes] = {};
+  int current = 0;  // stream
+  bool forked[kStreams] = {};
   bool launched = false;
   std::vector<Graph> graphs;
   std::size_t last = 0;
@@ -332,32 +333,32 @@ void LaunchRecorder::record(const void* kernel, dim3 grid, dim3 block, std::size
   ++impl_->launches;
 }
 
-void LaunchRecorder::fork(int lane) {
+void LaunchRecorder::fork(int stream) {
   flush();
-  impl_->append(Step::kFork, lane);
-  impl_->forked[lane] = true;
+  impl_->append(Step::kFork, stream);
+  impl_->forked[stream] = true;
 }
 
-void LaunchRecorder::use(int lane) {
-  assert(lane == 0 || impl_->forked[lane]);
-  if (lane == impl_->lane) return;
+void LaunchRecorder::use(int stream) {
+  assert(stream == 0 || impl_->forked[stream]);
+  if (stream == impl_->current) return;
   flush();
-  impl_->append(Step::kUse, lane);
-  impl_->lane = lane;
+  impl_->append(Step::kUse, stream);
+  impl_->current = stream;
 }
 
-int LaunchRecorder::lane() const { return impl_->lane; }
+int LaunchRecorder::current_stream() const { return impl_->current; }
 
-void LaunchRecorder::join(int lane) {
-  assert(impl_->forked[lane]);
+void LaunchRecorder::join(int stream) {
+  assert(impl_->forked[stream]);
   flush();
-  impl_->append(Step::kJoin, lane);
-  impl_->forked[lane] = false;
+  impl_->append(Step::kJoin, stream);
+  impl_->forked[stream] = false;
 }
 
 void LaunchRecorder::join_all() {
-  for (int lane = 1; lane < kLanes; ++lane) {
-    if (impl_->forked[lane]) join(lane);
+  for (int stream = 1; stream < kStreams; ++stream) {
+    if (impl_->forked[stream]) join(stream);
   }
 }
 

@@ -29,12 +29,12 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes);
 /// The first statement of every kernel is begin_launch() (launch.cuh): the next launch of a stream
 /// is scheduled while the one before still runs.
 ///
-/// Launches happen in order, save on side streams ("lanes"): `fork(lane)` lets that stream start
-/// after all that stream 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)`
+/// Launches happen in order, save on side streams: `fork(stream)` lets that stream start after
+/// all that stream 0 holds so far, `use(stream)` directs the next launches to it, `join(stream)`
 /// lets stream 0 wait for it. Every stream is joined by `submit`, after which stream 0 is current.
 class LaunchRecorder {
  public:
-  static constexpr int kLanes = 8;
+  static constexpr int kStreams = 8;
 
   LaunchRecorder();
   ~LaunchRecorder();
@@ -83,11 +83,11 @@ class LaunchRecorder {
   /// Record what is postponed.
   void flush();
 
-  void fork(int lane);
-  void use(int lane);
-  void join(int lane);
+  void fork(int stream);
+  void use(int stream);
+  void join(int stream);
   void join_all();
-  int lane() const;  ///< the current stream
+  int current_stream() const;
 
   void submit();
   void synchronize();  ///< submit, wait; throws RunFailed if a launch failed

@@ -76,18 +76,18 @@ class TopKRows final : public SparseRows {
     backend::cuda::LaunchRecorder& recorder = context_.recorder;
     // Classes run side by side: stream 0 takes the last, whose blocks take longest. A caller on a
     // side stream has others beside it already, and its classes come one after the other.
-    const bool alone = recorder.lane() == 0;
+    const bool alone = recorder.current_stream() == 0;
     for (std::size_t c = 0; c < kClassCount; ++c) {
       if (small_[c].size() == 0) continue;
-      const int lane = alone && c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
-      if (lane > 0) {
-        recorder.fork(lane);
-        recorder.use(lane);
+      const int stream = alone && c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
+      if (stream > 0) {
+        recorder.fork(stream);
+        recorder.use(stream);
       }
       const dim3 grid(static_cast<unsigned>(small_[c].size()), static_cast<unsigned>(rows));
       recorder.launch(select_small, grid, kClasses[c].threads, shared_bytes(kClasses[c].entries),
                       small_[c].data(), v, dim_, kept);
-      if (lane > 0) recorder.use(0);
+      if (stream > 0) recorder.use(0);
     }
     if (large_.size() > 0) select_large(v, rows, kept);
     for (std::size_t c = 0; alone && c + 1 < kClassCount; ++c) {

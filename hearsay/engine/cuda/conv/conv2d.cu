@@ -14,7 +14,7 @@ namespace {
 using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
 
-constexpr int kSideLanes = 2;  // streams for weight gradients, which no later step reads
+constexpr int kSideStreams = 2;  // streams for weight gradients, which no later step reads
 
 /// gradient = y > 0 ? gradient : 0, in place: relu's backward, where no reader of y could mask the
 /// gradient in its epilogue (Tensor::wants_mask). Flat over all entries of all peers: grid
@@ -102,9 +102,9 @@ class Conv2dStep final : public Step {
 
   void backward(LaunchRecorder& recorder, const Call& call) override {
     if (site_.relu && !site_.y->masked) mask(recorder);
-    const int lane = 1 + static_cast<int>(site_.index % kSideLanes);
-    recorder.fork(lane);
-    recorder.use(lane);
+    const int stream = 1 + static_cast<int>(site_.index % kSideStreams);
+    recorder.fork(stream);
+    recorder.use(stream);
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const WeightKernel& kernel = *weights_.kernel;
     launch_.gradient = call.gradient;
