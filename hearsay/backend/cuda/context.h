@@ -11,9 +11,9 @@ namespace hearsay::backend::cuda {
 struct Context {
   LaunchRecorder recorder;
   Precision precision = Precision::kTf32;
-  int processors = 0;        ///< streaming multiprocessors
-  int shared_bytes = 0;      ///< of shared memory, the most that a block can have
-  bool bulk_copies = false;  ///< the card has TMA, and this build code for it (sm_90 on)
+  int processors = 0;    ///< streaming multiprocessors
+  int shared_bytes = 0;  ///< of shared memory, the most that a block can have
+  bool has_tma = false;  ///< the card has TMA, and this build code for it (sm_90 on)
 };
 
 /// The context of kernels whose device() is "cuda".

@@ -49,7 +49,7 @@ class CudaKernels final : public Kernels {
     context_->processors = properties.multiProcessorCount;
     context_->shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
     constexpr int kSince = 90;  // of the card, and of the code that this build has for it
-    context_->bulk_copies = properties.major * 10 >= kSince && code.ptxVersion >= kSince;
+    context_->has_tma = properties.major * 10 >= kSince && code.ptxVersion >= kSince;
   }
 
   ~CudaKernels() override {

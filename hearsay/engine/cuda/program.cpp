@@ -79,7 +79,7 @@ void Program::add_step(const Network& network, const Fused& fused) {
   site.precision = context_.precision;
   site.processors = context_.processors;
   site.shared_bytes = context_.shared_bytes;
-  site.bulk_copies = context_.bulk_copies;
+  site.has_tma = context_.has_tma;
   site.forward_packer = &forward_packer_;
   site.backward_packer = &backward_packer_;
   ++site.x->readers;

@@ -41,7 +41,7 @@ struct Site : BasicSite<Tensor> {
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
   int shared_bytes = 0;                     ///< the most that a block can have
-  bool bulk_copies = false;                 ///< the card has TMA (sm_90 on)
+  bool has_tma = false;                     ///< the card has TMA (sm_90 on)
   WeightPacker* forward_packer = nullptr;   ///< packs before the first step forward
   WeightPacker* backward_packer = nullptr;  ///< before the first step backward
 };

@@ -68,7 +68,7 @@ class Conv2dStep final : public Step {
           Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
       launch_.bias = bias_parts_.data();
     }
-    if (weights_.bulk) map_tiles();
+    if (weights_.tma) map_tiles();
   }
 
   /// Whether there are kernels for this convolution.
@@ -110,9 +110,9 @@ class Conv2dStep final : public Step {
     launch_.gradient = call.gradient;
     const dim3 grid(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers);
     const auto threads = static_cast<unsigned>(kernel.threads);
-    if (weights_.bulk) {
-      recorder.launch(kernel.bulk_for(weights_.geometry), grid, threads,
-                      static_cast<std::size_t>(kernel.bulk_shared_bytes(weights_.geometry)),
+    if (weights_.tma) {
+      recorder.launch(kernel.tma_for(weights_.geometry), grid, threads,
+                      static_cast<std::size_t>(kernel.tma_shared_bytes(weights_.geometry)),
                       slope_map_, x_map_, launch_);
     } else {
       recorder.launch(kernel.launch, grid, threads,

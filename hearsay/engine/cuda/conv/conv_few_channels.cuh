@@ -10,14 +10,14 @@
 /// 21 to 9 us at 4 peers with it (docs/performance.md).
 namespace hearsay::engine::cuda {
 
-/// grad_output as BulkTiles has it; a patch is rows of `patch_row_bytes`, the channels of
+/// grad_output as TmaTiles has it; a patch is rows of `patch_row_bytes`, the channels of
 /// neighbouring pixels side by side, brought by one TMA box whose "channels" are whole image rows
 /// (row_box). 4 stages where kOut is 16, else 3. A stage is kOut / 16 boxes of grad_output, each
 /// kPixels x 16 entries, and the patch, all rounded up to 1024 bytes; not swizzled unless entries
 /// are bfloat16, and the patch never.
 template <class Math, class Shape>
-struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
-  using Base = BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
+struct ColumnTiles : TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
+  using Base = TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
   using Base::kOutGroups, Base::kRoom, Base::p;
   static constexpr int kEntry = sizeof(typename Math::Entry);
 
@@ -25,7 +25,7 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
   __device__ int patch_bytes() const {
     return p.geometry.tile_i * p.geometry.patch_h * row_bytes();
   }
-  __device__ int stage_bytes() const { return kOutGroups * kRoom + bulk_room(patch_bytes()); }
+  __device__ int stage_bytes() const { return kOutGroups * kRoom + tma_padded(patch_bytes()); }
   __device__ char* slopes(int k) const { return this->stages + k % Base::kStages * stage_bytes(); }
   __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }
   __device__ int place(PixelPlace at) const {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/bulk.cuh"
 #include "hearsay/engine/cuda/conv/conv_weight_shape.cuh"
+#include "hearsay/engine/cuda/conv/tma.cuh"
 
 /// How the tiles of grad_output ("slopes" in the code) and patches of x that `correlate` multiplies
 /// come to shared memory, kStages at a time, and where their entries stand there. `ask(k, tile)`
@@ -61,11 +61,11 @@ struct WindowTiles {
 /// which the pixels follow one another, 16 entries each (64 bytes, or 32 swizzled of bfloat16),
 /// rounded up to 1024 bytes. One mbarrier per stage; thread 0 issues all copies.
 template <class Math, class Shape, int kStages_>
-struct BulkSlopes {
+struct TmaSlopes {
   using Entry = typename Math::Entry;
   static constexpr int kStages = kStages_;
   static constexpr int kOutRow = 16 * static_cast<int>(sizeof(Entry));
-  static constexpr int kOutGroups = Shape::kOut / 16, kRoom = bulk_room(Shape::kPixels * kOutRow);
+  static constexpr int kOutGroups = Shape::kOut / 16, kRoom = tma_padded(Shape::kPixels * kOutRow);
 
   const WeightLaunch& p;
   const CUtensorMap *slope_map, *x_map;
@@ -100,13 +100,13 @@ struct BulkSlopes {
 /// another. Two stages: a tile is copied while the one before is multiplied. Shared memory per
 /// stage: kOut / 16 x kRoom + kIn / 16 x patch_room() bytes.
 template <class Math, class Shape>
-struct BulkTiles : BulkSlopes<Math, Shape, 2> {
-  using Base = BulkSlopes<Math, Shape, 2>;
+struct TmaTiles : TmaSlopes<Math, Shape, 2> {
+  using Base = TmaSlopes<Math, Shape, 2>;
   using Base::barrier, Base::first_in, Base::kOutGroups, Base::kRoom, Base::p;
   static constexpr int kInRow = Base::kOutRow, kInGroups = Shape::kIn / 16;
   static_assert(Shape::kIn % 16 == 0);
 
-  __device__ int patch_room() const { return bulk_room(p.geometry.patch_positions() * kInRow); }
+  __device__ int patch_room() const { return tma_padded(p.geometry.patch_positions() * kInRow); }
   __device__ int stage_bytes() const { return kOutGroups * kRoom + kInGroups * patch_room(); }
   __device__ char* slopes(int k) const { return this->stages + k % 2 * stage_bytes(); }
   __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }

@@ -100,7 +100,7 @@ constexpr int strip_pieces(Products products) {
 }
 
 /// The body of both weight gradient kernels: sums over the tiles of a split, ceil(tiles / splits)
-/// consecutive ones, ascending. `tiles` (WindowTiles, BulkTiles, ColumnTiles) keeps kStages - 1
+/// consecutive ones, ascending. `tiles` (WindowTiles, TmaTiles, ColumnTiles) keeps kStages - 1
 /// tiles on their way while one is multiplied: per tile one wait, one __syncthreads (no warp reads
 /// the stage that is refilled), the next copies, the products. `place_of`: kPixels ints in shared
 /// memory. `scratch`: 4 kWarpsK kFloats bytes for the sums of all warps at the end, and one float
@@ -195,7 +195,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
 ///
 /// Sums: tiles of a split ascending, warps ascending, then splits ascending (add_weight_parts). The
 /// number of splits is chosen for kUsualPeers, so the order does not depend on the number of peers.
-/// Not measured by itself; correlate_bulk runs on sm_90 where channels allow.
+/// Not measured by itself; correlate_tma runs on sm_90 where channels allow.
 template <class Math, class Shape, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads)
     correlate(const __grid_constant__ WeightLaunch p) {
@@ -232,13 +232,13 @@ __global__ void __launch_bounds__(Shape::kThreads)
 template <class Math, class Shape, Products kProducts>
 __global__ void __launch_bounds__(Shape::kThreads,
                                   kProducts == Products::kColumns && Shape::kOut == 16 ? 4 : 2)
-    correlate_bulk(const __grid_constant__ CUtensorMap slope_map,
-                   const __grid_constant__ CUtensorMap x_map,
-                   const __grid_constant__ WeightLaunch p) {
+    correlate_tma(const __grid_constant__ CUtensorMap slope_map,
+                  const __grid_constant__ CUtensorMap x_map,
+                  const __grid_constant__ WeightLaunch p) {
   extern __shared__ __align__(1024) char shared[];
   const WeightGroup group = weight_group(p);
   using Tiles = std::conditional_t<kProducts == Products::kColumns, ColumnTiles<Math, Shape>,
-                                   BulkTiles<Math, Shape>>;
+                                   TmaTiles<Math, Shape>>;
   Tiles tiles{{.p = p,
                .slope_map = &slope_map,
                .x_map = &x_map,
