@@ -27,25 +27,25 @@ __global__ void scale_and_add(const float* factor, const float* const* list, con
 /// y[i] = i + n, after a while: so a launch that does not wait for it is found out.
 __global__ void count_slowly(float* y, unsigned n) {
   hearsay::backend::cuda::begin_launch();
-  extern __shared__ float room[];
+  extern __shared__ float shared[];
   const unsigned i = threadIdx.x;
-  room[i] = static_cast<float>(i + n);
+  shared[i] = static_cast<float>(i + n);
   for (int k = 0; k < 200; ++k) __nanosleep(500);
   __syncthreads();
-  if (i < n) y[i] = room[i];
+  if (i < n) y[i] = shared[i];
 }
 
 /// y[i] = i + n, with shared memory of its own beside that of the launch.
-__global__ void count_with_room(float* y, unsigned n) {
+__global__ void count_with_shared(float* y, unsigned n) {
   hearsay::backend::cuda::begin_launch();
-  extern __shared__ float room[];
+  extern __shared__ float shared[];
   __shared__ unsigned own[128];
   const unsigned i = threadIdx.x;
   own[i] = i + n;
   __syncthreads();
-  room[i] = static_cast<float>(own[blockDim.x - 1 - i]);
+  shared[i] = static_cast<float>(own[blockDim.x - 1 - i]);
   __syncthreads();
-  if (i < n) y[i] = room[blockDim.x - 1 - i];
+  if (i < n) y[i] = shared[blockDim.x - 1 - i];
 }
 
 __global__ void add(const float* a, const float* b, float* sum, unsigned n) {
@@ -163,10 +163,10 @@ TEST_F(LaunchRecorderTest, GivesLaunchesTheSharedMemoryTheyNeed) {
   LaunchRecorder recorder, other;
   const Memory<float> y(128);
   for (const std::size_t bytes : {512u, 48u << 10, 60'000u, 1000u}) {
-    recorder.launch(count_with_room, 1, 128, bytes, y.data(), 100u);
+    recorder.launch(count_with_shared, 1, 128, bytes, y.data(), 100u);
     recorder.synchronize();
     EXPECT_EQ(values(y)[99], 199.0f) << bytes;
-    other.launch(count_with_room, 1, 128, 50'000, y.data(), 90u);
+    other.launch(count_with_shared, 1, 128, 50'000, y.data(), 90u);
     other.synchronize();
     EXPECT_EQ(values(y)[89], 179.0f) << bytes;
   }
@@ -185,7 +185,7 @@ TEST_F(LaunchRecorderTest, NamesTheLaunchThatIsImpossibleAndGoesOn) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     }
   }
-  recorder.launch(count_with_room, 1, 128, 512, y.data(), 100u);
+  recorder.launch(count_with_shared, 1, 128, 512, y.data(), 100u);
   recorder.synchronize();
   EXPECT_EQ(values(y)[99], 199.0f);
 }

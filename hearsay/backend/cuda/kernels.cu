@@ -162,7 +162,7 @@ class CudaKernels final : public Kernels {
   double magnitude(std::span<const VectorView> q, std::size_t dim) override {
     if (q.empty()) return 0;
     double* sums = sums_of(q.size());
-    make_room(q.size(), pieces_of(dim));
+    reserve_scratch(q.size(), pieces_of(dim));
     const std::vector<View> views = device_views(q);
     const dim3 grid(pieces_of(dim), static_cast<unsigned>(q.size()));
     recorder().launch(sum_magnitudes, grid, kSumThreads, 0, recorder().put_list(std::span(views)),
@@ -235,7 +235,7 @@ class CudaKernels final : public Kernels {
     return {blocks_for(x.dim, kThreads), static_cast<unsigned>(x.rows), 1};
   }
 
-  void make_room(std::size_t rows, std::size_t pieces) {
+  void reserve_scratch(std::size_t rows, std::size_t pieces) {
     grow(&Scratch::partial, rows * pieces);
     grow(&Scratch::tickets, rows);
   }
@@ -243,7 +243,7 @@ class CudaKernels final : public Kernels {
   /// `out` is device memory or a result buffer.
   void sum_squares(ConstBlock x, double* out) {
     if (x.rows == 0) return;
-    make_room(x.rows, Chain::pieces(x.dim));
+    reserve_scratch(x.rows, Chain::pieces(x.dim));
     chain_.squared_norms(x, {scratch().partial.data(), scratch().tickets.data()}, out);
   }
 

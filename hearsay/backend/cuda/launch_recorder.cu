@@ -72,11 +72,11 @@ std::size_t ask_for_shared(const void* kernel, std::size_t bytes) {
   if (attributes.sharedSizeBytes + bytes <= kSharedByDefault) {
     return kSharedByDefault - attributes.sharedSizeBytes;
   }
-  const int room = std::max(static_cast<int>(bytes), attributes.maxDynamicSharedSizeBytes);
-  const std::string what = "asking for " + std::to_string(room) + " bytes of shared memory";
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
+  const int limit = std::max(static_cast<int>(bytes), attributes.maxDynamicSharedSizeBytes);
+  const std::string what = "asking for " + std::to_string(limit) + " bytes of shared memory";
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, limit),
         what.c_str());
-  return static_cast<std::size_t>(room);
+  return static_cast<std::size_t>(limit);
 }
 
 struct Graph {
@@ -94,7 +94,7 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes) {
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
         "reading a device's attributes");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, threads, shared_bytes),
-        "counting the blocks that a multiprocessor has room for");
+        "counting the blocks that fit on a multiprocessor");
   return on_each * processors;
 }
 
@@ -310,9 +310,9 @@ void LaunchRecorder::record(const void* kernel, dim3 grid, dim3 block, std::size
   assert(count <= kMostArguments);
   flush();
   if (shared_bytes > 0) {
-    std::size_t& room = impl_->shared_of[kernel];
+    std::size_t& limit = impl_->shared_of[kernel];
     try {
-      if (room < shared_bytes) room = ask_for_shared(kernel, shared_bytes);
+      if (limit < shared_bytes) limit = ask_for_shared(kernel, shared_bytes);
     } catch (...) {
       impl_->start_over();  // a list without this launch is of no use
       throw;

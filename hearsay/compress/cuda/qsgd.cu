@@ -123,7 +123,7 @@ class QsgdRows final : public DenseRows {
     view(rows, q);
     std::ranges::fill(bytes, 0);
     if (empty()) return;
-    make_room(coded);
+    reserve(coded);
     std::vector<Random> randoms;
     for (std::size_t i = 0; i < rows; ++i) {
       const std::uint32_t peer = streams_.first + static_cast<std::uint32_t>(i);
@@ -173,7 +173,7 @@ class QsgdRows final : public DenseRows {
  private:
   unsigned pieces() const { return static_cast<unsigned>((dim_ + kCodePiece - 1) / kCodePiece); }
 
-  void make_room(bool coded) {
+  void reserve(bool coded) {
     const bool small = nonzero_.size() < rows_, code_small = coded && codes_.size() < rows_ * dim_;
     if (small || code_small) context_.recorder.submit();  // what was recorded with the old memory
     if (small) {

@@ -108,10 +108,10 @@ SparseRows::SparseRows(Context& context, std::vector<Unit> units, std::size_t di
   unit_end_ = backend::cuda::Memory<std::uint32_t>(std::span<const std::uint32_t>(ends));
 }
 
-void SparseRows::make_room(std::size_t rows) {
-  if (rows <= room_) return;
+void SparseRows::reserve(std::size_t rows) {
+  if (rows <= capacity_) return;
   context_.recorder.submit();  // what was recorded with the old memory
-  room_ = rows;
+  capacity_ = rows;
   index_ = backend::cuda::Memory<std::uint32_t>(rows * keep_);
   value_ = backend::cuda::Memory<float>(rows * keep_);
   scales_ = backend::cuda::Memory<float>(rows * units_.size());
@@ -124,7 +124,7 @@ void SparseRows::make_room(std::size_t rows) {
 void SparseRows::compress(const float* v, std::size_t rows, std::uint32_t round,
                           std::span<std::uint64_t> bytes, std::vector<backend::VectorView>& q,
                           bool) {
-  make_room(rows);
+  reserve(rows);
   rows_ = rows;
   q.clear();
   for (std::size_t i = 0; i < rows; ++i) {

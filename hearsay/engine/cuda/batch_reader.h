@@ -42,11 +42,11 @@ class BatchReader {
 
   Parts parts_;
   std::size_t batch_, samples_;
-  std::size_t room_;  ///< passes per row on the device at once; pass p lies at p % room_
+  std::size_t passes_;  ///< passes per row on the device at once; pass p lies at p % passes_
   std::uint32_t height_, width_;  ///< of stored images
   data::Recipe recipe_;
-  backend::cuda::Memory<std::uint32_t> orders_;  ///< [row][room_][samples_]: indices of samples
-  std::vector<std::uint64_t> there_;             ///< which pass [row][room_] holds
+  backend::cuda::Memory<std::uint32_t> orders_;  ///< [row][passes_][samples_]: indices of samples
+  std::vector<std::uint64_t> there_;             ///< which pass [row][passes_] holds
 };
 
 }  // namespace hearsay::engine::cuda

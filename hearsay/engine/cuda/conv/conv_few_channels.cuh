@@ -18,16 +18,18 @@ namespace hearsay::engine::cuda {
 template <class Math, class Shape>
 struct ColumnTiles : TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
   using Base = TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
-  using Base::kOutGroups, Base::kRoom, Base::p;
+  using Base::kOutGroups, Base::kOutGroupBytes, Base::p;
   static constexpr int kEntry = sizeof(typename Math::Entry);
 
   __device__ int row_bytes() const { return patch_row_bytes(p.geometry, kEntry); }
   __device__ int patch_bytes() const {
     return p.geometry.tile_i * p.geometry.patch_h * row_bytes();
   }
-  __device__ int stage_bytes() const { return kOutGroups * kRoom + tma_padded(patch_bytes()); }
+  __device__ int stage_bytes() const {
+    return kOutGroups * kOutGroupBytes + tma_padded(patch_bytes());
+  }
   __device__ char* slopes(int k) const { return this->stages + k % Base::kStages * stage_bytes(); }
-  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }
+  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kOutGroupBytes; }
   __device__ int place(PixelPlace at) const {
     const ConvGeometry& g = p.geometry;
     return (at.image * g.patch_h + at.y * g.stride) * row_bytes() + patch_row_shift(g, kEntry) +

@@ -37,8 +37,9 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
   extern __shared__ __align__(1024) char shared[];
   const ConvGeometry& g = p.geometry;
   constexpr int kKernel = 3, weight_bytes = kKernel * kKernel * Shape::kOut * kPitch;
-  const int patch_bytes = g.patch_positions() * kBytes, patch_room = tma_padded(patch_bytes);
-  char* const packed = shared + kStages * patch_room;
+  const int patch_bytes = g.patch_positions() * kBytes;
+  const int padded_patch_bytes = tma_padded(patch_bytes);
+  char* const packed = shared + kStages * padded_patch_bytes;
   char* const others = packed + (p.resident ? p.chunks : kStages) * weight_bytes;
   auto* const barriers =
       reinterpret_cast<Barrier*>(others + Epilogue<Entry, Shape, kBackward>::kShared);
@@ -63,7 +64,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     expect_bytes(barrier, patch_bytes + (weights ? weight_bytes : 0));
     const TileOrigin origin = tile_origin(g, first_tile + round / p.chunks);
     const int pad = Shape::kQuarters ? 0 : g.pad;
-    copy_box(shared_address(shared) + stage * patch_room, &map,
+    copy_box(shared_address(shared) + stage * padded_patch_bytes, &map,
              blockIdx.z * g.images + origin.image, Shape::patch_line(g, origin.y) - pad,
              Shape::patch_line(g, origin.x) - pad, chunk * kEntries, barrier);
     if (weights) {
@@ -94,7 +95,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     // Addresses of this round's weights and patch; steps of 32 bytes are xors, as the swizzle is.
     const std::uint32_t weights =
         shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
-    const std::uint32_t patch = shared_address(shared) + stage * patch_room;
+    const std::uint32_t patch = shared_address(shared) + stage * padded_patch_bytes;
     const auto at = [&](int row, int line, int column, int step) {
       return (patch + swizzled<kBytes>(row + line * g.patch_w + column, half)) ^ (step * 32);
     };

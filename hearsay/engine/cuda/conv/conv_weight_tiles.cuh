@@ -65,7 +65,8 @@ struct TmaSlopes {
   using Entry = typename Math::Entry;
   static constexpr int kStages = kStages_;
   static constexpr int kOutRow = 16 * static_cast<int>(sizeof(Entry));
-  static constexpr int kOutGroups = Shape::kOut / 16, kRoom = tma_padded(Shape::kPixels * kOutRow);
+  static constexpr int kOutGroups = Shape::kOut / 16;
+  static constexpr int kOutGroupBytes = tma_padded(Shape::kPixels * kOutRow);
 
   const WeightLaunch& p;
   const CUtensorMap *slope_map, *x_map;
@@ -74,10 +75,10 @@ struct TmaSlopes {
   Barrier* barriers;  ///< kStages
 
   __device__ static int slope_offset(int channel) {
-    return channel / 16 * kRoom + channel % 16 * 4;
+    return channel / 16 * kOutGroupBytes + channel % 16 * 4;
   }
   __device__ static int slope_piece(int pixel, int channel) {
-    return channel / 16 * kRoom + swizzled<32>(pixel, channel % 16 / 8);
+    return channel / 16 * kOutGroupBytes + swizzled<32>(pixel, channel % 16 / 8);
   }
 
   __device__ std::uint32_t barrier(int k) const { return shared_address(barriers + k % kStages); }
@@ -87,8 +88,8 @@ struct TmaSlopes {
     expect_bytes(barrier(k), kOutGroups * Shape::kPixels * kOutRow + patch_bytes);
 #pragma unroll
     for (int group = 0; group < kOutGroups; ++group) {
-      copy_box(shared_address(to) + group * kRoom, slope_map, image(origin), origin.y, origin.x,
-               first_out + group * 16, barrier(k));
+      copy_box(shared_address(to) + group * kOutGroupBytes, slope_map, image(origin), origin.y,
+               origin.x, first_out + group * 16, barrier(k));
     }
   }
   __device__ int image(TileOrigin origin) const {  // among those of all peers
@@ -98,24 +99,28 @@ struct TmaSlopes {
 
 /// With patches laid out alike: a box per 16 input channels, in which the positions follow one
 /// another. Two stages: a tile is copied while the one before is multiplied. Shared memory per
-/// stage: kOut / 16 x kRoom + kIn / 16 x patch_room() bytes.
+/// stage: kOut / 16 x kOutGroupBytes + kIn / 16 x patch_group_bytes() bytes.
 template <class Math, class Shape>
 struct TmaTiles : TmaSlopes<Math, Shape, 2> {
   using Base = TmaSlopes<Math, Shape, 2>;
-  using Base::barrier, Base::first_in, Base::kOutGroups, Base::kRoom, Base::p;
+  using Base::barrier, Base::first_in, Base::kOutGroups, Base::kOutGroupBytes, Base::p;
   static constexpr int kInRow = Base::kOutRow, kInGroups = Shape::kIn / 16;
   static_assert(Shape::kIn % 16 == 0);
 
-  __device__ int patch_room() const { return tma_padded(p.geometry.patch_positions() * kInRow); }
-  __device__ int stage_bytes() const { return kOutGroups * kRoom + kInGroups * patch_room(); }
+  __device__ int patch_group_bytes() const {
+    return tma_padded(p.geometry.patch_positions() * kInRow);
+  }
+  __device__ int stage_bytes() const {
+    return kOutGroups * kOutGroupBytes + kInGroups * patch_group_bytes();
+  }
   __device__ char* slopes(int k) const { return this->stages + k % 2 * stage_bytes(); }
-  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }
+  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kOutGroupBytes; }
   __device__ int place(PixelPlace at) const { return place_of_rows(p.geometry, at, kInRow); }
   __device__ int patch_offset(int channel) const {
-    return channel / 16 * patch_room() + channel % 16 * 4;
+    return channel / 16 * patch_group_bytes() + channel % 16 * 4;
   }
   __device__ int patch_piece(int place, int channel) const {
-    return channel / 16 * patch_room() + swizzled<32>(place / kInRow, channel % 16 / 8);
+    return channel / 16 * patch_group_bytes() + swizzled<32>(place / kInRow, channel % 16 / 8);
   }
 
   /// Thread 0 issues the TMA copies of the block's k-th tile: kOut / 16 + kIn / 16 boxes. Padding
@@ -127,9 +132,9 @@ struct TmaTiles : TmaSlopes<Math, Shape, 2> {
     this->ask_slopes(k, origin, slopes(k), kInGroups * g.patch_positions() * kInRow);
 #pragma unroll
     for (int group = 0; group < kInGroups; ++group) {
-      copy_box(shared_address(patch(k)) + group * patch_room(), this->x_map, this->image(origin),
-               origin.y * g.stride - g.pad, origin.x * g.stride - g.pad, first_in + group * 16,
-               barrier(k));
+      copy_box(shared_address(patch(k)) + group * patch_group_bytes(), this->x_map,
+               this->image(origin), origin.y * g.stride - g.pad, origin.x * g.stride - g.pad,
+               first_in + group * 16, barrier(k));
     }
   }
 };
