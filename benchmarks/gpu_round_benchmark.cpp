@@ -185,7 +185,7 @@ nlohmann::ordered_json measure(const Row& row, const Options& options) {
   const Times times = quantiles(std::move(samples));
   const Times against = quantiles(std::move(others));
 
-  nlohmann::ordered_json figures = {
+  nlohmann::ordered_json results = {
       {"row", row.name()},
       {"model", row.model},
       {"parameters", world.run().layout().dim()},
@@ -206,18 +206,18 @@ nlohmann::ordered_json measure(const Row& row, const Options& options) {
       {"rounds_a_sample", options.rounds},
   };
   if (row.runs > 1) {
-    figures["throughput_ratio"] = static_cast<double>(row.runs) * against.median / times.median;
+    results["throughput_ratio"] = static_cast<double>(row.runs) * against.median / times.median;
   } else {
-    figures["algorithm_percent"] = 100 * (times.median - against.median) / times.median;
+    results["algorithm_percent"] = 100 * (times.median - against.median) / times.median;
   }
-  return figures;
+  return results;
 }
 
-void print(const nlohmann::ordered_json& figures) {
-  const auto number = [&](const char* key) { return figures.at(key).get<double>(); };
-  const bool several = figures.contains("throughput_ratio");
+void print(const nlohmann::ordered_json& results) {
+  const auto number = [&](const char* key) { return results.at(key).get<double>(); };
+  const bool several = results.contains("throughput_ratio");
   fmt::print("{:<22} {:>9.1f}  ({:>9.1f} .. {:>9.1f}) {:>11.0f}   {}\n",
-             figures.at("row").get<std::string>(), number("median_us"), number("p10_us"),
+             results.at("row").get<std::string>(), number("median_us"), number("p10_us"),
              number("p90_us"), number("images_per_second"),
              several ? fmt::format("alone {:.1f}: {:.2f} times the throughput",
                                    number("alone_median_us"), number("throughput_ratio"))
@@ -257,10 +257,10 @@ void run(const Options& options) {
     if (names.back().find(options.rows) == std::string::npos) continue;
     any = true;
     try {
-      nlohmann::ordered_json figures = measure(row, options);
-      figures["device"] = device;
-      print(figures);
-      if (json.is_open()) json << figures.dump() << std::endl;
+      nlohmann::ordered_json results = measure(row, options);
+      results["device"] = device;
+      print(results);
+      if (json.is_open()) json << results.dump() << std::endl;
     } catch (const std::exception& error) {  // go on with the other rows
       fmt::print("{:<22} failed: {}\n", names.back(), error.what());
       ++failed;

@@ -265,21 +265,21 @@ void report(const Place& place, const Row& row, const Samples& samples, const Sa
       exchange.p90, stages[2].median, total.median, exchange.median / reference.median,
       total.median / reference.median);
   std::fflush(stdout);
-  nlohmann::ordered_json figures = {{"row", row.name()},
+  nlohmann::ordered_json results = {{"row", row.name()},
                                     {"processes", place.group.processes()},
                                     {"floats", place.layout.dim()},
                                     {"sent_bytes", row.sent_bytes()},
                                     {"samples", samples.total.size()}};
   for (std::size_t k = 0; k < kStages; ++k) {
     const std::string name = kStageNames[k];
-    figures[name + "_ms"] = stages[k].median;
-    figures[name + "_p10_ms"] = stages[k].p10;
-    figures[name + "_p90_ms"] = stages[k].p90;
+    results[name + "_ms"] = stages[k].median;
+    results[name + "_p10_ms"] = stages[k].p10;
+    results[name + "_p90_ms"] = stages[k].p90;
   }
-  figures["total_ms"] = total.median;
-  figures["exchange_over_allreduce"] = exchange.median / reference.median;
-  figures["total_over_allreduce"] = total.median / reference.median;
-  json.write(figures);
+  results["total_ms"] = total.median;
+  results["exchange_over_allreduce"] = exchange.median / reference.median;
+  results["total_over_allreduce"] = total.median / reference.median;
+  json.write(results);
 }
 
 void run(gossip::ProcessGroup& group, const Options& options) {

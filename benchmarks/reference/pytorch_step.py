@@ -188,7 +188,7 @@ def parse():
     parser.add_argument("--precisions", default="tf32,bf16")
     parser.add_argument("--ways", default="streams,graph,eager")
     parser.add_argument("--replays", type=int, default=200)
-    parser.add_argument("--json", help="write the figures to this file too")
+    parser.add_argument("--json", help="write the results to this file too")
     return parser.parse_args()
 
 

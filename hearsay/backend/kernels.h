@@ -116,10 +116,10 @@ class Kernels {
   /// A result buffer for `count` doubles or 64-bit counts that later calls compute for the host.
   /// Results are valid after the next `synchronize`, until the first call of `results` after that.
   /// The buffer is host memory, which the host may also write to.
-  template <class Figure>
-  std::span<Figure> results(std::size_t count) {
-    static_assert(sizeof(Figure) == kFigureBytes);
-    return {static_cast<Figure*>(figures(count)), count};
+  template <class Result>
+  std::span<Result> results(std::size_t count) {
+    static_assert(sizeof(Result) == kResultBytes);
+    return {static_cast<Result*>(result_buffer(count)), count};
   }
 
   /// Start executing the calls made since the last submission. On a GPU this is one launch of a
@@ -219,8 +219,8 @@ class Kernels {
   virtual void copy_to_host(const void* from, void* to, std::size_t bytes) = 0;
   virtual void copy_to_device(const void* from, void* to, std::size_t bytes) = 0;
 
-  static constexpr std::size_t kFigureBytes = 8;
-  virtual void* figures(std::size_t count) = 0;
+  static constexpr std::size_t kResultBytes = 8;
+  virtual void* result_buffer(std::size_t count) = 0;
   virtual void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
   virtual void mix_rows_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep,
                                     Block x, Block low) = 0;

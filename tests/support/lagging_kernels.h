@@ -33,7 +33,7 @@ class LaggingKernels : public engine::FarKernels {
   }
 
  protected:
-  void* figures(std::size_t count) override {
+  void* result_buffer(std::size_t count) override {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     if (synchronized_) {
       for (std::vector<double>& buffer : buffers_) std::ranges::fill(buffer, kNothing);

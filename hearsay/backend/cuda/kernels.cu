@@ -8,10 +8,10 @@
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/devices.h"
 #include "hearsay/backend/cuda/elementwise.cuh"
-#include "hearsay/backend/cuda/figures.h"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/backend/cuda/mix.cuh"
 #include "hearsay/backend/cuda/reduce.cuh"
+#include "hearsay/backend/cuda/result_buffers.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::backend::cuda {
@@ -93,7 +93,7 @@ class CudaKernels final : public Kernels {
 
   void synchronize() override {
     recorder().synchronize();
-    figures_.recycle();
+    result_buffers_.recycle();
   }
 
   void fill(float value, Block y) override {
@@ -205,7 +205,7 @@ class CudaKernels final : public Kernels {
     check(cudaStreamSynchronize(recorder().stream()), "copying to the device");
   }
 
-  void* figures(std::size_t count) override { return figures_.take(count); }
+  void* result_buffer(std::size_t count) override { return result_buffers_.take(count); }
 
   void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
     if (q.empty() || x.size() == 0) return;
@@ -336,7 +336,7 @@ class CudaKernels final : public Kernels {
   std::string isa_;
   std::shared_ptr<Context> context_;  // shared with the blocks
   Chain chain_{context_->recorder};
-  Figures figures_;
+  ResultBuffers result_buffers_;
   Scratch scratch_[LaunchRecorder::kStreams];
 };
 
