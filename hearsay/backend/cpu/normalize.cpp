@@ -174,7 +174,7 @@ void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, Per
 }
 
 void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* slope) {
+              float* product, float* dv) {
   const std::size_t width = tiles.padded_channels();
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto kv = load(d, v, n, c);
@@ -191,7 +191,7 @@ void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, 
     }
     hn::StoreU(s, d, sum + n * width + c);
     hn::StoreU(q, d, product + n * width + c);
-    hn::StoreU(r, d, slope + n * width + c);
+    hn::StoreU(r, d, dv + n * width + c);
   });
 }
 
@@ -207,9 +207,9 @@ void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel
       const auto value = hn::LoadU(d, x + i);
       const auto t = hn::Mul(kv, value);
       const auto logit = logistic(d, t);
-      const auto slope = hn::MulAdd(hn::NegMulAdd(logit, logit, logit), t, logit);  // dh/dx
+      const auto derivative = hn::MulAdd(hn::NegMulAdd(logit, logit, logit), t, logit);  // dh/dx
       const auto rest = hn::MulAdd(kb, value, kc);
-      hn::StoreU(hn::MulAdd(hn::Mul(ka, slope), hn::LoadU(d, g + i), rest), d, dx + i);
+      hn::StoreU(hn::MulAdd(hn::Mul(ka, derivative), hn::LoadU(d, g + i), rest), d, dx + i);
     }
   });
 }
@@ -248,8 +248,8 @@ void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, Per
   HWY_DYNAMIC_DISPATCH(evo)(x, tiles, v, scale, offset, residual, y);
 }
 void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* slope) {
-  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, v, sum, product, slope);
+              float* product, float* dv) {
+  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, v, sum, product, dv);
 }
 void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
                   PerChannel b, PerChannel c, float* dx) {

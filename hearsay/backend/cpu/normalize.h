@@ -38,7 +38,7 @@ void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, Per
 
 /// With h = x s(v x): the sums over pixels of g, g h and g dh/dv.
 void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* slope);
+              float* product, float* dv);
 
 /// dx = a g dh/dx + b x + c. dx may be g.
 void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,

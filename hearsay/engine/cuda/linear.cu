@@ -28,9 +28,9 @@ template <class T>
 __device__ float gradient_of(const Arrays<T>& a, const Sizes& s, unsigned peer, unsigned b,
                              unsigned o) {
   const std::size_t at = (std::size_t{peer} * s.batch + b) * s.out + o;
-  const float slope = to_float(a.dy[at]);
+  const float grad_output = to_float(a.dy[at]);
   const bool cut = s.relu && !(to_float(a.y[at]) > 0);
-  return cut ? 0.0f : slope;
+  return cut ? 0.0f : grad_output;
 }
 
 /// y(b, o) = relu(sum over i of x(b, i) weight(o, i) + bias_o), as float FMAs in every precision

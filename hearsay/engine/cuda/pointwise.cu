@@ -12,12 +12,12 @@ constexpr unsigned kThreads = 256;
 
 struct ReluMap {
   __device__ static float value(float x) { return x > 0 ? x : (x != x ? x : 0.0f); }
-  __device__ static float slope(float x) { return x > 0 ? 1.0f : 0.0f; }
+  __device__ static float derivative(float x) { return x > 0 ? 1.0f : 0.0f; }
 };
 
 struct HardSigmoidMap {
   __device__ static float value(float x) { return fminf(fmaxf((x + 3) / 6, 0.0f), 1.0f); }
-  __device__ static float slope(float x) { return x > -3 && x < 3 ? 1.0f / 6 : 0.0f; }
+  __device__ static float derivative(float x) { return x > -3 && x < 3 ? 1.0f / 6 : 0.0f; }
 };
 
 /// x Phi(x) and its derivative Phi(x) + x phi(x).
@@ -25,7 +25,7 @@ struct GeluMap {
   static constexpr float kRootHalf = 0.70710678118654752f;
   static constexpr float kInverseRootTwoPi = 0.39894228040143268f;
   __device__ static float value(float x) { return x * 0.5f * erfcf(-x * kRootHalf); }
-  __device__ static float slope(float x) {
+  __device__ static float derivative(float x) {
     return 0.5f * erfcf(-x * kRootHalf) + x * kInverseRootTwoPi * expf(-0.5f * x * x);
   }
 };
@@ -57,7 +57,7 @@ __global__ void map_backward(const T* x, const T* dy, T* dx, bool add, std::size
   load(x + at, v);
   load(dy + at, g);
 #pragma unroll
-  for (int k = 0; k < W; ++k) g[k] *= Map::slope(v[k]);
+  for (int k = 0; k < W; ++k) g[k] *= Map::derivative(v[k]);
   store_gradient(g, add, dx + at);
 }
 

@@ -47,7 +47,7 @@ class Conv2dStep final : public Step {
     const ConvGeometry& g = weights_.geometry;
     launch_.geometry = g;
     launch_.x = site.x->data;
-    launch_.slope = site.y->gradient;
+    launch_.grad_output = site.y->gradient;
     launch_.x_stride = static_cast<long>(site.x->per_peer());
     launch_.y_stride = static_cast<long>(site.y->per_peer());
     launch_.in_groups = divide_up(g.in_c, weights_.kernel->in);
@@ -113,7 +113,7 @@ class Conv2dStep final : public Step {
     if (weights_.tma) {
       recorder.launch(kernel.tma_for(weights_.geometry), grid, threads,
                       static_cast<std::size_t>(kernel.tma_shared_bytes(weights_.geometry)),
-                      slope_map_, x_map_, launch_);
+                      grad_output_map_, x_map_, launch_);
     } else {
       recorder.launch(kernel.launch, grid, threads,
                       static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
@@ -191,7 +191,7 @@ class Conv2dStep final : public Step {
     box.channels = g.out_c;
     box.box_height = g.tile_h;
     box.box_width = g.tile_w;
-    slope_map_ = make_image_map(launch_.slope, box);
+    grad_output_map_ = make_image_map(launch_.grad_output, box);
   }
 
   void mask(LaunchRecorder& recorder) const {
@@ -211,7 +211,7 @@ class Conv2dStep final : public Step {
   WeightChoice weights_;
   WeightLaunch launch_;
   int groups_ = 1;
-  CUtensorMap slope_map_{}, x_map_{};  ///< where TMA copies the tiles
+  CUtensorMap grad_output_map_{}, x_map_{};  ///< where TMA copies the tiles
   Memory<float> partial_, bias_parts_;
 };
 

@@ -16,8 +16,8 @@ namespace hearsay::engine::cuda {
 /// kPixels x 16 entries, and the patch, all rounded up to 1024 bytes; not swizzled unless entries
 /// are bfloat16, and the patch never.
 template <class Math, class Shape>
-struct ColumnTiles : TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
-  using Base = TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
+struct ColumnTiles : TmaGradOutput<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
+  using Base = TmaGradOutput<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
   using Base::kOutGroups, Base::kOutGroupBytes, Base::p;
   static constexpr int kEntry = sizeof(typename Math::Entry);
 
@@ -28,8 +28,10 @@ struct ColumnTiles : TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
   __device__ int stage_bytes() const {
     return kOutGroups * kOutGroupBytes + tma_padded(patch_bytes());
   }
-  __device__ char* slopes(int k) const { return this->stages + k % Base::kStages * stage_bytes(); }
-  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kOutGroupBytes; }
+  __device__ char* grad_tile(int k) const {
+    return this->stages + k % Base::kStages * stage_bytes();
+  }
+  __device__ char* patch(int k) const { return grad_tile(k) + kOutGroups * kOutGroupBytes; }
   __device__ int place(PixelPlace at) const {
     const ConvGeometry& g = p.geometry;
     return (at.image * g.patch_h + at.y * g.stride) * row_bytes() + patch_row_shift(g, kEntry) +
@@ -51,7 +53,7 @@ struct ColumnTiles : TmaSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
     if (threadIdx.x != 0) return;
     const ConvGeometry& g = p.geometry;
     const TileOrigin origin = tile_origin(g, tile);
-    this->ask_slopes(k, origin, slopes(k), patch_bytes());
+    this->ask_grad_output(k, origin, grad_tile(k), patch_bytes());
     // Its map (row_box) has image rows in the place of columns, and images in that of rows.
     const int first = (origin.x * g.stride - g.pad) * channels_of_columns(g);
     copy_box(shared_address(patch(k)), this->x_map, 0, this->image(origin),
@@ -86,15 +88,15 @@ struct LaneColumns {
 /// gathers are scalar reads of shared memory, without regard to banks; what bounds it is not
 /// measured.
 template <class Math, class Shape, class Tiles>
-__device__ inline void multiply_columns(const Tiles& tiles, const char* slopes, const char* patch,
-                                        const int* place_of, const LaneColumns<Shape>& columns,
-                                        WarpSums<Shape>& sum) {
+__device__ inline void multiply_columns(const Tiles& tiles, const char* grad_output,
+                                        const char* patch, const int* place_of,
+                                        const LaneColumns<Shape>& columns, WarpSums<Shape>& sum) {
   constexpr int kPiece = Shape::kPiece;
   const int lane = threadIdx.x % 32;
   for (int piece = warp_of_pixels<Shape>(); piece < Shape::kPixels / kPiece;
        piece += Shape::kWarpsK) {
     std::uint32_t a[Shape::kRows][4];
-    load_slopes<Math, Shape>(tiles, slopes, piece * kPiece, kPiece / 2, sum.out, a);
+    load_grad_output<Math, Shape>(tiles, grad_output, piece * kPiece, kPiece / 2, sum.out, a);
     std::uint32_t b[Shape::kColumns][2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

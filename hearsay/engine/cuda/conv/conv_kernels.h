@@ -41,7 +41,7 @@ static_assert(
 struct WeightLaunch {
   ConvGeometry geometry;  ///< of the forward convolution, maybe by columns
   const void* x = nullptr;
-  const void* slope = nullptr;  ///< grad_output, with respect to y
+  const void* grad_output = nullptr;  ///< with respect to y
   long x_stride = 0, y_stride = 0;
   float* partial = nullptr;          ///< [peer][split][group][warp][fragment][lane][4]
   float* bias = nullptr;             ///< [peer][split][out_c], or null
@@ -100,7 +100,7 @@ struct ConvKernel {
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
   void (*launch)(WeightLaunch);  ///< null: the geometry is by columns, and TMA copies it
-  using TmaLaunch = void (*)(CUtensorMap slope, CUtensorMap x, WeightLaunch);
+  using TmaLaunch = void (*)(CUtensorMap grad_output, CUtensorMap x, WeightLaunch);
   TmaLaunch tma;              ///< or null; channels in sixteens
   TmaLaunch strips[2];        ///< or null; for 3 x 3, stride 1, and tiles of whole or half strips
   void (*add)(WeightLaunch);  ///< grid (shares, groups, peers)

@@ -141,15 +141,15 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
     tiles.wait(k);
     __syncthreads();
     if (k + kAhead < count) tiles.ask(k + kAhead, begin + k + kAhead);
-    const char* slopes = tiles.slopes(k);
+    const char* grad_output = tiles.grad_tile(k);
     const char* patch = tiles.patch(k);
-    if (sums_bias) bias_sum += sum_of_slopes<Math, Shape>(tiles, slopes);
+    if (sums_bias) bias_sum += sum_of_grad_output<Math, Shape>(tiles, grad_output);
     if constexpr (kStripPieces > 0) {
-      multiply_strips<Math, Shape, kStripPieces>(tiles, g, slopes, patch, sum);
+      multiply_strips<Math, Shape, kStripPieces>(tiles, g, grad_output, patch, sum);
     } else if constexpr (kProducts == Products::kColumns) {
-      multiply_columns<Math, Shape>(tiles, slopes, patch, place_of, offsets, sum);
+      multiply_columns<Math, Shape>(tiles, grad_output, patch, place_of, offsets, sum);
     } else {
-      multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, offsets.tap, sum);
+      multiply_pieces<Math, Shape>(tiles, grad_output, patch, place_of, offsets.tap, sum);
     }
   }
   if (sums_bias) {  // one total per channel, in threads below kOut, from here on
@@ -208,7 +208,8 @@ __global__ void __launch_bounds__(Shape::kThreads)
   const WindowTiles<Math, Shape, kWhole> tiles{
       .p = p,
       .x = {static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c},
-      .slope = {static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h, g.out_w, g.out_c},
+      .grad_output = {static_cast<const Entry*>(p.grad_output) + peer * p.y_stride, g.out_h,
+                      g.out_w, g.out_c},
       .first_out = group.out * Shape::kOut,
       .first_in = group.in * Shape::kIn,
       .stages = shared + Shape::kPixels * 4};
@@ -232,7 +233,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
 template <class Math, class Shape, Products kProducts>
 __global__ void __launch_bounds__(Shape::kThreads,
                                   kProducts == Products::kColumns && Shape::kOut == 16 ? 4 : 2)
-    correlate_tma(const __grid_constant__ CUtensorMap slope_map,
+    correlate_tma(const __grid_constant__ CUtensorMap grad_output_map,
                   const __grid_constant__ CUtensorMap x_map,
                   const __grid_constant__ WeightLaunch p) {
   extern __shared__ __align__(1024) char shared[];
@@ -240,7 +241,7 @@ __global__ void __launch_bounds__(Shape::kThreads,
   using Tiles = std::conditional_t<kProducts == Products::kColumns, ColumnTiles<Math, Shape>,
                                    TmaTiles<Math, Shape>>;
   Tiles tiles{{.p = p,
-               .slope_map = &slope_map,
+               .grad_output_map = &grad_output_map,
                .x_map = &x_map,
                .first_out = group.out * Shape::kOut,
                .first_in = group.in * Shape::kIn,

@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(kSampleThreads)
                       const Spread* spreads, const Extremes* extremes, float* parts, T* dx,
                       bool add, T* residual, bool add_residual) {
   backend::cuda::begin_launch();
-  extern __shared__ float totals[];  // S1, S2, S3 per channel, then a slope per group
+  extern __shared__ float totals[];  // S1, S2, S3 per channel, then a coefficient per group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
-  float* slopes = totals + 3 * channels;
+  float* coefficients = totals + 3 * channels;
   const std::size_t first = std::size_t{blockIdx.x} * channels * s.sample.pixels;
   const float* model = parameters[blockIdx.x / s.batch];
   const Spread* own = spreads + std::size_t{blockIdx.x} * s.groups;
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kSampleThreads)
       ds += static_cast<double>(model[s.weight + c]) * static_cast<double>(totals[channels + c]);
     }
     const double f = own[group].s, count = static_cast<double>(members) * s.sample.pixels;
-    slopes[group] =
+    coefficients[group] =
         static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
   }
   __syncthreads();
@@ -193,9 +193,9 @@ __global__ void __launch_bounds__(kSampleThreads)
       const unsigned group = c / members;
       const float value = to_float(x[first + at]);
       const Bend h(value, model[s.v + c]);
-      float slope = model[s.weight + c] * own[group].s * g * h.to_x;
-      if (s.kappa == 0) slope = fmaf(slopes[group], value - own[group].mean, slope);
-      store_gradient(slope, add, dx + first + at);
+      float gradient = model[s.weight + c] * own[group].s * g * h.to_x;
+      if (s.kappa == 0) gradient = fmaf(coefficients[group], value - own[group].mean, gradient);
+      store_gradient(gradient, add, dx + first + at);
     }
     if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
   });
@@ -203,8 +203,8 @@ __global__ void __launch_bounds__(kSampleThreads)
   __syncthreads();
   const Extremes* places = extremes + std::size_t{blockIdx.x} * s.groups * kRuns;
   for (unsigned k = threadIdx.x; k < s.groups * kRuns; k += kSampleThreads) {
-    store_gradient(slopes[k / kRuns], true, dx + first + places[k].high);
-    store_gradient(-slopes[k / kRuns], true, dx + first + places[k].low);
+    store_gradient(coefficients[k / kRuns], true, dx + first + places[k].high);
+    store_gradient(-coefficients[k / kRuns], true, dx + first + places[k].low);
   }
 }
 
