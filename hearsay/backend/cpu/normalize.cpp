@@ -95,7 +95,7 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
 }
 
 void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
-                 const float* also, float* g, float* sum, float* product) {
+                 const float* second, float* g, float* sum, float* product) {
   const std::size_t width = tiles.padded_channels();
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto middle = load(d, centre, n, c);
@@ -122,7 +122,7 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
     };
     const auto single = [&](std::size_t i) { return hn::LoadU(d, g + i); };
     const auto both = [&](std::size_t i) {
-      return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, also + i));
+      return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, second + i));
     };
     const auto choose = [&](const auto& gradient) {
       if (!output.relu) {
@@ -133,7 +133,7 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
         pass(gradient, by_input);
       }
     };
-    if (also) {
+    if (second) {
       choose(both);
     } else {
       choose(single);
@@ -236,8 +236,8 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
   HWY_DYNAMIC_DISPATCH(affine)(x, tiles, scale, offset, residual, relu, y);
 }
 void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
-                 const float* also, float* g, float* sum, float* product) {
-  HWY_DYNAMIC_DISPATCH(affine_sums)(x, tiles, centre, output, also, g, sum, product);
+                 const float* second, float* g, float* sum, float* product) {
+  HWY_DYNAMIC_DISPATCH(affine_sums)(x, tiles, centre, output, second, g, sum, product);
 }
 void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
                      PerChannel c, float* dx) {
