@@ -181,7 +181,7 @@ class Kernels {
   ///
   /// Dense vectors are summed as differences, c_i q_i + sum of a_e (q_source(e) - q_i) with
   /// c_i = (sum of a_e) - debit_i, and x_i is rounded once: peers in consensus stay bitwise
-  /// unchanged, and rounding is relative to their disagreement. If terms were added to x_i one by
+  /// unchanged, and rounding is relative to their distance. If terms were added to x_i one by
   /// one, methods that integrate their own steps (exact-diffusion, extra) would drift by 1e-6 per
   /// round.
   void mix(const Mixing& mixing, std::span<const VectorView> q, Block x);
