@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_direction.h"
+#include "hearsay/engine/cuda/conv/convolve/conv_direction.h"
 #include "hearsay/engine/cuda/conv/image_map.h"
 #include "hearsay/engine/cuda/numbers.h"
 

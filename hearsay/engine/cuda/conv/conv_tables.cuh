@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_patch.cuh"
-#include "hearsay/engine/cuda/conv/conv_tma.cuh"
-#include "hearsay/engine/cuda/conv/conv_weight_parts.cuh"
-#include "hearsay/engine/cuda/conv/conv_weights.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_patch.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_tma.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_parts.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weights.cuh"
 
 namespace hearsay::engine::cuda {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_few_channels.cuh"
-#include "hearsay/engine/cuda/conv/conv_weight_multiply.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_few_channels.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_multiply.cuh"
 
 namespace hearsay::engine::cuda {
 

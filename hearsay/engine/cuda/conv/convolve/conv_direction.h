@@ -4,7 +4,7 @@
 
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/conv/conv_choice.h"
-#include "hearsay/engine/cuda/conv/weight_packer.h"
+#include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
 #include "hearsay/model/operation.h"
 
 namespace hearsay::engine::cuda {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_weight_tiles.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_tiles.cuh"
 
 /// The products of a tile of grad_output and its patch in shared memory, for all taps of a block's
 /// weights: dw(tap, o, i) += sum over the tile's pixels of g(pixel, o) x(pixel + tap, i), on the

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_weight_shape.cuh"
 #include "hearsay/engine/cuda/conv/tma.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_shape.cuh"
 
 /// How the tiles of grad_output and patches of x that `correlate` multiplies come to shared memory,
 /// kStages at a time, and where their entries stand there. `ask(k, tile)` issues the copies of the

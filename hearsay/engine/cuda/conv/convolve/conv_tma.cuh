@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_multiply.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_multiply.cuh"
 #include "hearsay/engine/cuda/conv/tma.cuh"
 
 namespace hearsay::engine::cuda {

@@ -1,5 +1,5 @@
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/weight_packer.h"
+#include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_weight_multiply.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_multiply.cuh"
 
 /// The weight gradient for few input channels (the images): dw(o, column) = sum over pixels of
 /// g(pixel, o) x(pixel, column), where column (c kernel + k) kernel + l holds what tap (k, l) reads

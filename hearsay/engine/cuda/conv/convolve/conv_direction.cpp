@@ -1,4 +1,4 @@
-#include "hearsay/engine/cuda/conv/conv_direction.h"
+#include "hearsay/engine/cuda/conv/convolve/conv_direction.h"
 
 #include <algorithm>
 
