@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/bank.h"
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 
 namespace hearsay::engine {
 namespace {

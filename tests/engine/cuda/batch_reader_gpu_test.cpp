@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/batches.h"
 
