@@ -151,11 +151,11 @@ Cells summary_cells(std::span<const NamedSummary> summaries) {
 std::string control_table(const std::filesystem::path& run) {
   const Record record(run);
   std::vector<Json> summaries{Json::parse(record.summary_json())};
-  Cells rows{{{"talk"}}, {{"this run"}}};
+  Cells rows{{{"run"}}, {{"this run"}}};
   std::vector<std::string> problems;  // ignored: the run has just written them
-  for (const auto& [name, control] : control_records(run, record.config(), problems)) {
+  for (const auto& [label, control] : control_records(run, record.config(), problems)) {
     summaries.push_back(Json::parse(control.summary_json()));
-    rows.push_back({{name}});
+    rows.push_back({{label}});
   }
   const train::MetricList metrics = metrics_of(summaries);
   std::vector<Column> columns;

@@ -81,7 +81,7 @@ constexpr Option kOptions[] = {
      false, kMostRounds},
     {"device", Kind::kSpec, "cpu", "SPEC", "where the peers live (hearsay list devices)", true},
     {"compare", Kind::kSpec, "auto", "yes|no",
-     "train twice more, in silence and with full communication; auto: if nothing that changes "
+     "train two baselines, no communication and uncompressed; auto: if nothing that changes "
      "results was given",
      false},
     {"threads", Kind::kCount, "0", "K", "worker threads; 0: one a core", false, kMostThreads},

@@ -77,11 +77,12 @@ TEST_F(Commands, GraphSaysOfWhichMatrixItTellsTheSmallestEigenvalue) {
 TEST_F(Commands, TrainComparesIfAskedTo) {
   const std::string said = output(
       {"train", "--data", "least-squares", "--rounds", "30", "--compare", "yes", "--out", "run"});
-  expect_all(said, {"\nthis run ", "\nsilence ", "\nfull "});
-  EXPECT_EQ(output({"train", "--data", "least-squares", "--rounds", "30"}).find("silence"),
+  expect_all(said, {"\nthis run ", "\nno communication ", "\nuncompressed "});
+  EXPECT_EQ(output({"train", "--data", "least-squares", "--rounds", "30"}).find("no communication"),
             std::string::npos);
   fs::remove_all(scratch_ / "run/compare/full");
-  expect_all(output({"train", "--resume", "run"}), {"\nthis run ", "\nsilence ", "\nfull "});
+  expect_all(output({"train", "--resume", "run"}),
+             {"\nthis run ", "\nno communication ", "\nuncompressed "});
 }
 
 TEST_F(Commands, TrainTakesTheNextFreeDirectory) {
@@ -125,7 +126,7 @@ TEST_F(Commands, TrainWithAControlThatFailsStillSucceeds) {
   const Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.err.starts_with("hearsay: warning: [compare silence] [")) << result.err;
-  expect_all(result.out, {"\nthis run ", "\nfull ", "run directory: run\n"});
+  expect_all(result.out, {"\nthis run ", "\nuncompressed ", "run directory: run\n"});
 }
 
 TEST_F(Commands, TrainQuietPrintsNothing) {
