@@ -51,7 +51,7 @@ void append_metric_columns(std::span<const engine::Metric> metrics, bool average
     add(label + unit, keys.mean);
     if (metric.by_peer) {
       add(k == 0 ? "worst peer" : "worst " + label, keys.worst(metric));
-      if (averaged) add(k == 0 ? "of average" : label + " of average", keys.averaged);
+      if (averaged) add(k == 0 ? "averaged model" : label + ", averaged model", keys.averaged);
     }
     if (metric.on_samples) {
       const bool named = k > 0 || unit.empty();
