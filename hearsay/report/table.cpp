@@ -70,7 +70,7 @@ std::vector<Column> all_columns(std::span<const engine::Metric> metrics) {
       {"of it global", "global_bytes_total", "B"},
       {"a message", "bytes_per_edge_round", "B"},
       {"factor", "compression_factor", "{:.1f}x"},
-      {"divergence", "divergence", "{:.3g}"},
+      {"consensus distance", "divergence", "{:.3g}"},
       {"mass drift", "mass_drift", "{:.1e}"},
       {"simulated s", "simulated_seconds", "{:.4g}"},
       {"seconds", "seconds", "{:.2f}"},

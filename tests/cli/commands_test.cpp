@@ -214,7 +214,7 @@ TEST_F(Commands, ReportComparesRuns) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "head, line and two rows:\n"
                                                              << table;
   expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
-                     "of it global", "divergence"});
+                     "of it global", "consensus distance"});
   EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}),
             table + "\npage: both.html\n");
   const std::string page = support::read_text(scratch_ / "both.html");

@@ -115,7 +115,7 @@ std::vector<Chart> charts_of_several(std::span<const ShownRun> runs,
   const Kind others[] = {
       {{"loss", "Loss, mean of the peers", "", "Loss (no unit)", false, "", {}}, "loss"},
       {{"divergence",
-        "Divergence",
+        "Consensus distance",
         "Mean over peers of the distance from the averaged model.",
         "Euclidean distance (no unit)",
         true,

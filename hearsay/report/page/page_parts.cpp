@@ -37,7 +37,7 @@ std::vector<Tile> all_tiles(const Record& record) {
   }
   tiles.push_back({"bytes sent", "bytes", "bytes"});
   tiles.push_back({"compression factor", "compression_factor", "number"});
-  tiles.push_back({"divergence", "divergence", "number"});
+  tiles.push_back({"consensus distance", "divergence", "number"});
   tiles.push_back({"rounds", "round", "whole"});
   return tiles;
 }

@@ -192,12 +192,12 @@ std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool l
               "",
               {charts.averaged("loss_of_average"), charts.mean("loss"), minibatches}});
   charts.add({"divergence",
-              "Divergence",
+              "Consensus distance",
               "How far a peer's model is from the average of all, as a mean over peers.",
               "Euclidean distance (no unit)",
               true,
               "",
-              {charts.curve("divergence", "divergence", Look::kStrong)}},
+              {charts.curve("consensus distance", "divergence", Look::kStrong)}},
              0);
   charts.add(
       {"push-sum", "Push-sum weights",
