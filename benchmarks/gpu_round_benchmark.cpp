@@ -239,7 +239,7 @@ std::string device_name(const std::string& device) {
 void run(const Options& options) {
   const std::string device = device_name(options.device);
   fmt::print(
-      "{}; batch {}, {} with {}; us a round, median (10 % .. 90 %) of {} samples of {} rounds,"
+      "{}; batch {}, {} with {}; us per round, median (10 % .. 90 %) of {} samples of {} rounds,"
       " images/s\n",
       device, kBatch, kAlgorithm, kCompressor, options.samples, options.rounds);
   std::ofstream json;
@@ -284,10 +284,10 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "cuda, or cpu with small rows to try the program")
       ->check(CLI::IsMember({"cuda", "cpu"}));
   app.add_option("--rows", options.rows, "only rows whose name contains this");
-  app.add_option("--rounds", options.rounds, "rounds a sample")->check(CLI::PositiveNumber);
-  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", options.rounds, "rounds per sample")->check(CLI::PositiveNumber);
+  app.add_option("--samples", options.samples, "samples per row")->check(CLI::PositiveNumber);
   app.add_option("--warmup", options.warmup, "rounds before the first sample");
-  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  app.add_option("--json", options.json, "write one JSON object per row to this file too");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);

@@ -314,10 +314,10 @@ int main(int argc, char** argv) {
   hearsay::benchmarks::Options options;
   CLI::App app("Times the exchange of models between the processes of an mpirun");
   app.add_option("--floats", options.floats, "of a model")->check(CLI::Range(1, 500'000'000));
-  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
+  app.add_option("--samples", options.samples, "samples per row")->check(CLI::PositiveNumber);
   app.add_option("--warmup", options.warmup, "turns before the first sample");
   app.add_option("--rows", options.rows, "only allreduce and rows whose name contains this");
-  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  app.add_option("--json", options.json, "write one JSON object per row to this file too");
   CLI11_PARSE(app, argc, argv);
   return hearsay::benchmarks::in_processes(
       "mpi_exchange_benchmark",

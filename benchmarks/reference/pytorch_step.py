@@ -200,7 +200,7 @@ def main():
     torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}, {arguments.peers} peers x "
-          f"{arguments.batch}; ms a step, median (10 % .. 90 %) of {arguments.replays}")
+          f"{arguments.batch}; ms per step, median (10 % .. 90 %) of {arguments.replays}")
     results = []
     for name in arguments.models.split(","):
         for precision in arguments.precisions.split(","):

@@ -68,7 +68,7 @@ std::vector<Column> all_columns(std::span<const engine::Metric> metrics) {
       {"loss", "loss", "{:.4g}"},
       {"bytes sent", kAllBytes, "B"},
       {"of it global", "global_bytes_total", "B"},
-      {"a message", "bytes_per_edge_round", "B"},
+      {"bytes/message", "bytes_per_edge_round", "B"},
       {"factor", "compression_factor", "{:.1f}x"},
       {"consensus distance", "divergence", "{:.3g}"},
       {"mass drift", "mass_drift", "{:.1e}"},

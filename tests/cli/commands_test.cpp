@@ -199,7 +199,7 @@ TEST_F(Commands, GraphPrintsFacts) {
       {"ring:directed: 3 peers\n", "strongly connected           yes\n",
        "column / row stochastic      yes / yes\n", "doubly stochastic, symmetric yes, no\n",
        "out-degree                   1\n", "second eigenvalue modulus    0.500000",
-       "push-sum weights tend to     1.000 1.000 1.000\n", "messages a round             3\n",
+       "push-sum weights tend to     1.000 1.000 1.000\n", "messages per round           3\n",
        "12.1 kB uncompressed", "with sign, for 1000 parameters"});
   expect_all(output({"graph", "torus:3x5"}), {"torus:3x5: 15 peers\n"});
 }

@@ -87,7 +87,7 @@ std::string peers_of_run(const Record& record, const std::string& prefix, std::s
       prefix, escape_markup(record.config().text("graph")), graph_section(record, most_edges));
   if (const auto counts = record.table("class_counts"); !counts.empty()) {
     html += fmt::format(
-        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row a "
+        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row per "
         "peer</h3></figcaption>\n{}"
         "</figure>\n",
         prefix, draw_counts(counts, record.class_names()));
