@@ -79,7 +79,7 @@ void graph_command(const Options& options) {
 }  // namespace
 
 Action add_graph(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("graph", "Tell what a graph is worth");
+  CLI::App* command = app.add_subcommand("graph", "Print the spectral properties of a graph");
   auto options = std::make_shared<Options>();
   command->add_option("spec", options->spec, "the graph (hearsay list graphs)")
       ->required()
