@@ -115,24 +115,24 @@ class OrderedMean : public Row {
 /// Calls MPI directly, between calls of the transport, while that has no transfers pending.
 class Isend : public Row {
  public:
-  explicit Isend(Place& place) : place_(place), room_(place.layout.dim()) {}
+  explicit Isend(Place& place) : place_(place), buffer_(place.layout.dim()) {}
   std::string name() const override { return "isend"; }
   void exchange() override {
     const int processes = static_cast<int>(place_.group.processes());
     const int process = static_cast<int>(place_.group.rank());
-    const int count = static_cast<int>(room_.size());
+    const int count = static_cast<int>(buffer_.size());
     std::array<MPI_Request, 2> requests{};
-    MPI_Irecv(room_.data(), count, MPI_FLOAT, (process + processes - 1) % processes, 0,
+    MPI_Irecv(buffer_.data(), count, MPI_FLOAT, (process + processes - 1) % processes, 0,
               MPI_COMM_WORLD, requests.data());
     MPI_Isend(place_.model.block().data, count, MPI_FLOAT, (process + 1) % processes, 0,
               MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
   }
-  double sent_bytes() const override { return static_cast<double>(room_.size() * sizeof(float)); }
+  double sent_bytes() const override { return static_cast<double>(buffer_.size() * sizeof(float)); }
 
  private:
   Place& place_;
-  std::vector<float> room_;
+  std::vector<float> buffer_;
 };
 
 /// A gossip round, as in train/trainer.cpp.
