@@ -97,7 +97,7 @@ using Call = std::function<void(World&)>;
 void measure(benchmark::State& state, const Setting& setting, const Call& call) {
   constexpr int kCallsInGraph = 50, kReplays = 50;
   World world(setting);
-  backend::cuda::Tape& tape = backend::cuda::context_of(*world.kernels).tape;
+  backend::cuda::LaunchRecorder& recorder = backend::cuda::context_of(*world.kernels).recorder;
   cudaEvent_t begin, end;
   backend::cuda::check(cudaEventCreate(&begin), "creating an event");
   backend::cuda::check(cudaEventCreate(&end), "creating an event");
@@ -106,13 +106,13 @@ void measure(benchmark::State& state, const Setting& setting, const Call& call) 
     for (int replay = 0; replay < kReplays; ++replay) {
       for (int k = 0; k < kCallsInGraph; ++k) {
         call(world);
-        tape.settle();  // otherwise consecutive formulas would be fused into one launch
+        recorder.flush();  // otherwise consecutive formulas would be fused into one launch
       }
       // Recording is complete: only the copy of the staging buffer and the graph run between the
       // events.
-      backend::cuda::check(cudaEventRecord(begin, tape.stream()), "recording an event");
+      backend::cuda::check(cudaEventRecord(begin, recorder.stream()), "recording an event");
       world.kernels->submit();
-      backend::cuda::check(cudaEventRecord(end, tape.stream()), "recording an event");
+      backend::cuda::check(cudaEventRecord(end, recorder.stream()), "recording an event");
       world.kernels->synchronize();
       float milliseconds = 0;
       backend::cuda::check(cudaEventElapsedTime(&milliseconds, begin, end), "reading the time");

@@ -171,7 +171,7 @@ nlohmann::ordered_json measure(const Row& row, const Options& options) {
   const Times times = quantiles(std::move(samples));
   const Times against = quantiles(std::move(others));
 
-  nlohmann::ordered_json figures = {
+  nlohmann::ordered_json results = {
       {"row", row.name()},
       {"model", row.model},
       {"parameters", world.run().layout().dim()},
@@ -192,18 +192,18 @@ nlohmann::ordered_json measure(const Row& row, const Options& options) {
       {"rounds_a_sample", options.rounds},
   };
   if (row.runs > 1) {
-    figures["throughput_ratio"] = static_cast<double>(row.runs) * against.median / times.median;
+    results["throughput_ratio"] = static_cast<double>(row.runs) * against.median / times.median;
   } else {
-    figures["algorithm_percent"] = 100 * (times.median - against.median) / times.median;
+    results["algorithm_percent"] = 100 * (times.median - against.median) / times.median;
   }
-  return figures;
+  return results;
 }
 
-void print(const nlohmann::ordered_json& figures) {
-  const auto number = [&](const char* key) { return figures.at(key).get<double>(); };
-  const bool several = figures.contains("throughput_ratio");
+void print(const nlohmann::ordered_json& results) {
+  const auto number = [&](const char* key) { return results.at(key).get<double>(); };
+  const bool several = results.contains("throughput_ratio");
   fmt::print("{:<22} {:>9.1f}  ({:>9.1f} .. {:>9.1f}) {:>11.0f}   {}\n",
-             figures.at("row").get<std::string>(), number("median_us"), number("p10_us"),
+             results.at("row").get<std::string>(), number("median_us"), number("p10_us"),
              number("p90_us"), number("images_per_second"),
              several ? fmt::format("alone {:.1f}: {:.2f} times the throughput",
                                    number("alone_median_us"), number("throughput_ratio"))
@@ -225,7 +225,7 @@ std::string device_name(const std::string& device) {
 void run(const Options& options) {
   const std::string device = device_name(options.device);
   fmt::print(
-      "{}; batch {}, {} with {}; us a round, median (10 % .. 90 %) of {} samples of {} rounds,"
+      "{}; batch {}, {} with {}; us per round, median (10 % .. 90 %) of {} samples of {} rounds,"
       " images/s\n",
       device, kBatch, kAlgorithm, kCompressor, options.samples, options.rounds);
   std::ofstream json;
@@ -243,10 +243,10 @@ void run(const Options& options) {
     if (names.back().find(options.rows) == std::string::npos) continue;
     any = true;
     try {
-      nlohmann::ordered_json figures = measure(row, options);
-      figures["device"] = device;
-      print(figures);
-      if (json.is_open()) json << figures.dump() << std::endl;
+      nlohmann::ordered_json results = measure(row, options);
+      results["device"] = device;
+      print(results);
+      if (json.is_open()) json << results.dump() << std::endl;
     } catch (const std::exception& error) {  // go on with the other rows
       fmt::print("{:<22} failed: {}\n", names.back(), error.what());
       ++failed;
@@ -270,10 +270,10 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "cuda, or cpu with small rows to try the program")
       ->check(CLI::IsMember({"cuda", "cpu"}));
   app.add_option("--rows", options.rows, "only rows whose name contains this");
-  app.add_option("--rounds", options.rounds, "rounds a sample")->check(CLI::PositiveNumber);
-  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", options.rounds, "rounds per sample")->check(CLI::PositiveNumber);
+  app.add_option("--samples", options.samples, "samples per row")->check(CLI::PositiveNumber);
   app.add_option("--warmup", options.warmup, "rounds before the first sample");
-  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  app.add_option("--json", options.json, "write one JSON object per row to this file too");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);

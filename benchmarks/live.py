@@ -9,7 +9,7 @@ on their own core: so all that differs is that the run's server has work. Pairs 
 repeats, median (least .. greatest):
 
     rounds/s        of the run, against the one without
-    CPU a round     of the process that trains, likewise: what interrupts and caches cost it, and what neighbours on
+    CPU per round   of the process that trains, likewise: what interrupts and caches cost it, and what neighbours on
                     the same chip do
     share           of its core that the run had, likewise: the product of the two; what the server took from it
     server's CPU    of the server, in percent of the run's duration: by no more can it have kept the run from its core
@@ -39,7 +39,7 @@ CASES = {
     "reading": "8 viewers that follow events",
     "silent": "16 viewers that never read",
     "pages": "the page again and again, 4 at a time",
-    "slow": "500 connections, a byte a second each",
+    "slow": "500 connections, a byte per second each",
     "headers": "headers without end, 4 at a time",
     "garbage": "random bytes, 4 at a time",
 }
@@ -154,7 +154,7 @@ def port_in(line):
 
 
 def measure(options, kind, live, other, out):
-    """One run: rounds/s, CPU seconds a round, CPU of the server over the duration, and the models' hash."""
+    """One run: rounds/s, CPU seconds per round, CPU of the server over the duration, and the models' hash."""
     words = [options.hearsay, "train", "--threads", "1", "--epochs", str(options.epochs), "--compare", "no",
              "--evaluate", "100", "--out", out, "--quiet"] + (["--live"] if live else [])
     begin = time.monotonic()
@@ -202,7 +202,7 @@ def main():
                     models.add(pair[live][3])
                 pairs[kind].append((pair[True], pair[False]))
                 print(f"# {repeat} {kind}: {pair[True][0]:.1f} / {pair[False][0]:.1f} rounds/s, "
-                      f"{1e3 * pair[True][1]:.3f} / {1e3 * pair[False][1]:.3f} ms CPU a round, server "
+                      f"{1e3 * pair[True][1]:.3f} / {1e3 * pair[False][1]:.3f} ms CPU per round, server "
                       f"{100 * pair[True][2]:.2f} %", file=sys.stderr, flush=True)
         other.process.terminate()
         other.process.wait()
@@ -212,7 +212,7 @@ def main():
     def shown(values):
         return f"{statistics.median(values):.3f} ({min(values):.3f} .. {max(values):.3f})"
 
-    print("| viewers | rounds/s | CPU a round | share of its core | server's CPU |\n| --- | --- | --- | --- | --- |")
+    print("| viewers | rounds/s | CPU per round | share of its core | server's CPU |\n| --- | --- | --- | --- | --- |")
     for kind, name in CASES.items():
         ratios = [shown([of(a) / of(b) for a, b in pairs[kind]])
                   for of in (lambda r: r[0], lambda r: r[1], lambda r: r[0] * r[1])]

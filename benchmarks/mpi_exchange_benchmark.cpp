@@ -115,24 +115,24 @@ class OrderedMean : public Row {
 /// Calls MPI directly, between calls of the transport, while that has no transfers pending.
 class Isend : public Row {
  public:
-  explicit Isend(Place& place) : place_(place), room_(place.layout.dim()) {}
+  explicit Isend(Place& place) : place_(place), buffer_(place.layout.dim()) {}
   std::string name() const override { return "isend"; }
   void exchange() override {
     const int processes = static_cast<int>(place_.group.processes());
     const int process = static_cast<int>(place_.group.rank());
-    const int count = static_cast<int>(room_.size());
+    const int count = static_cast<int>(buffer_.size());
     std::array<MPI_Request, 2> requests{};
-    MPI_Irecv(room_.data(), count, MPI_FLOAT, (process + processes - 1) % processes, 0,
+    MPI_Irecv(buffer_.data(), count, MPI_FLOAT, (process + processes - 1) % processes, 0,
               MPI_COMM_WORLD, requests.data());
     MPI_Isend(place_.model.block().data, count, MPI_FLOAT, (process + 1) % processes, 0,
               MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
   }
-  double sent_bytes() const override { return static_cast<double>(room_.size() * sizeof(float)); }
+  double sent_bytes() const override { return static_cast<double>(buffer_.size() * sizeof(float)); }
 
  private:
   Place& place_;
-  std::vector<float> room_;
+  std::vector<float> buffer_;
 };
 
 /// The messages of a gossip round, as in gossip/round_driver.cpp.
@@ -264,21 +264,21 @@ void report(const Place& place, const Row& row, const Samples& samples, const Sa
       exchange.p90, stages[2].median, total.median, exchange.median / reference.median,
       total.median / reference.median);
   std::fflush(stdout);
-  nlohmann::ordered_json figures = {{"row", row.name()},
+  nlohmann::ordered_json results = {{"row", row.name()},
                                     {"processes", place.group.processes()},
                                     {"floats", place.layout.dim()},
                                     {"sent_bytes", row.sent_bytes()},
                                     {"samples", samples.total.size()}};
   for (std::size_t k = 0; k < kStages; ++k) {
     const std::string name = kStageNames[k];
-    figures[name + "_ms"] = stages[k].median;
-    figures[name + "_p10_ms"] = stages[k].p10;
-    figures[name + "_p90_ms"] = stages[k].p90;
+    results[name + "_ms"] = stages[k].median;
+    results[name + "_p10_ms"] = stages[k].p10;
+    results[name + "_p90_ms"] = stages[k].p90;
   }
-  figures["total_ms"] = total.median;
-  figures["exchange_over_allreduce"] = exchange.median / reference.median;
-  figures["total_over_allreduce"] = total.median / reference.median;
-  json.write(figures);
+  results["total_ms"] = total.median;
+  results["exchange_over_allreduce"] = exchange.median / reference.median;
+  results["total_over_allreduce"] = total.median / reference.median;
+  json.write(results);
 }
 
 void run(gossip::ProcessGroup& group, const Options& options) {
@@ -313,10 +313,10 @@ int main(int argc, char** argv) {
   hearsay::benchmarks::Options options;
   CLI::App app("Times the exchange of models between the processes of an mpirun");
   app.add_option("--floats", options.floats, "of a model")->check(CLI::Range(1, 500'000'000));
-  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
+  app.add_option("--samples", options.samples, "samples per row")->check(CLI::PositiveNumber);
   app.add_option("--warmup", options.warmup, "turns before the first sample");
   app.add_option("--rows", options.rows, "only allreduce and rows whose name contains this");
-  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  app.add_option("--json", options.json, "write one JSON object per row to this file too");
   CLI11_PARSE(app, argc, argv);
   return hearsay::benchmarks::in_processes(
       "mpi_exchange_benchmark",

@@ -30,7 +30,7 @@ measure() {  # name, then settings of a run of four peers
 }
 
 mpirun="mpirun $*"
-printf "%-36s %12s %12s %12s %8s\n" "peak MB" simulation "a process" "a quarter" "ratio"
+printf "%-36s %12s %12s %12s %8s\n" "peak MB" simulation "per process" "a quarter" "ratio"
 consensus="--optimizer sgd --rounds 8 --data consensus:dim"
 measure fixed --algorithm sgp --graph one-peer-exponential $consensus=16
 measure sgp-one-peer-exponential --algorithm sgp --graph one-peer-exponential $consensus=25500000

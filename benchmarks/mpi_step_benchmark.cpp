@@ -122,7 +122,7 @@ void run(gossip::ProcessGroup& group, const Options& options) {
   }
   if (!group.leads()) return;
   fmt::print(
-      "{} processes, {:.3g} cores each; {}, {} floats, batch {}; ms a round, of silent, share of "
+      "{} processes, {:.3g} cores each; {}, {} floats, batch {}; ms per round, of silent, share of "
       "waiting: "
       "medians (10 % .. 90 %) of {} samples of {} rounds\n",
       group.processes(), group.cores(), options.model, runs[0]->layout().dim(), options.batch,
@@ -140,11 +140,11 @@ int main(int argc, char** argv) {
   hearsay::benchmarks::Options options;
   CLI::App app("Times training steps and the waiting in them, in the processes of an mpirun");
   app.add_option("--model", options.model, "hearsay list models");
-  app.add_option("--batch", options.batch, "samples a step")->check(CLI::PositiveNumber);
-  app.add_option("--rounds", options.rounds, "rounds a sample")->check(CLI::PositiveNumber);
-  app.add_option("--samples", options.samples, "samples a row")->check(CLI::PositiveNumber);
-  app.add_option("--warmup", options.warmup, "samples a row that do not count");
-  app.add_option("--json", options.json, "write one JSON object a row to this file too");
+  app.add_option("--batch", options.batch, "samples per step")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", options.rounds, "rounds per sample")->check(CLI::PositiveNumber);
+  app.add_option("--samples", options.samples, "samples per row")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", options.warmup, "samples per row that do not count");
+  app.add_option("--json", options.json, "write one JSON object per row to this file too");
   CLI11_PARSE(app, argc, argv);
   return hearsay::benchmarks::in_processes(
       "mpi_step_benchmark",

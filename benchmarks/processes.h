@@ -45,7 +45,7 @@ inline std::vector<double> of_all(gossip::ProcessGroup& group, double mine) {
   append(bytes, mine);
   std::vector<double> all;
   for (const Bytes& one : group.collectives().all_gather(bytes)) {
-    all.push_back(ByteReader(one, "a figure").read<double>());
+    all.push_back(ByteReader(one, "a result").read<double>());
   }
   return all;
 }
@@ -82,9 +82,9 @@ class JsonLines {
     out_.open(file);
     if (!out_) throw InvalidArgument(fmt::format("[json] cannot write '{}'", file));
   }
-  void write(const nlohmann::ordered_json& figures) {
+  void write(const nlohmann::ordered_json& results) {
     if (!out_.is_open()) return;
-    out_ << figures.dump() << std::endl;
+    out_ << results.dump() << std::endl;
     if (!out_) throw RunFailed("[json] cannot write on");
   }
 

@@ -71,7 +71,7 @@ Action add_eval(CLI::App& app) {
       ->type_name("SPEC");
   command->add_option("--device", options->device, "where to compute; default: cpu")
       ->type_name("SPEC");
-  command->add_option("--threads", options->threads, "worker threads; 0: one a core")
+  command->add_option("--threads", options->threads, "worker threads; 0: one per core")
       ->type_name("K");
   return [options] { return eval_command(*options); };
 }

@@ -64,8 +64,8 @@ void graph_command(const Options& options) {
            fmt::join(f.perron.begin(), f.perron.begin() + static_cast<std::ptrdiff_t>(shown), " "),
            shown < f.perron.size() ? " ..." : ""));
   line("rounds to average to 1e-3", fmt::format("{}", f.rounds_to_1e3));
-  line("messages a round", fmt::format("{:.10g}", f.messages_per_round));
-  line("bytes a round",
+  line("messages per round", fmt::format("{:.10g}", f.messages_per_round));
+  line("bytes per round",
        fmt::format("{} uncompressed, {} with {}, for {} parameters",
                    human_bytes(f.messages_per_round *
                                (4.0 * static_cast<double>(options.dim) + compress::kHeaderBytes)),
@@ -79,7 +79,7 @@ void graph_command(const Options& options) {
 }  // namespace
 
 Action add_graph(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("graph", "Tell what a graph is worth");
+  CLI::App* command = app.add_subcommand("graph", "Print the spectral properties of a graph");
   auto options = std::make_shared<Options>();
   command->add_option("spec", options->spec, "the graph (hearsay list graphs)")
       ->required()

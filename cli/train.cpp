@@ -99,7 +99,7 @@ std::uint64_t threads_to_resume_with(const Options& options) {
 bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool terminal,
              gossip::ProcessGroup& group) {
   if (!run::wants_controls(out)) return true;
-  if (!quiet) fmt::print("\nthe same peers in silence and with full communication ...\n");
+  if (!quiet) fmt::print("\nbaselines: no communication, and uncompressed ...\n");
   std::fflush(stdout);
   const auto observer = make_progress({.lines = false, .block = terminal && !quiet});
   const run::ControlsOutcome outcome = run::run_controls(out, threads, *observer, group);

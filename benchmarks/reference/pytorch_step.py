@@ -188,7 +188,7 @@ def parse():
     parser.add_argument("--precisions", default="tf32,bf16")
     parser.add_argument("--ways", default="streams,graph,eager")
     parser.add_argument("--replays", type=int, default=200)
-    parser.add_argument("--json", help="write the figures to this file too")
+    parser.add_argument("--json", help="write the results to this file too")
     return parser.parse_args()
 
 
@@ -200,7 +200,7 @@ def main():
     torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}, {arguments.peers} peers x "
-          f"{arguments.batch}; ms a step, median (10 % .. 90 %) of {arguments.replays}")
+          f"{arguments.batch}; ms per step, median (10 % .. 90 %) of {arguments.replays}")
     results = []
     for name in arguments.models.split(","):
         for precision in arguments.precisions.split(","):

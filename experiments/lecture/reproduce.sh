@@ -33,7 +33,7 @@ facts() {
     /^  second eigenvalue/ { gap = $NF; sub(/\)/, "", gap) }
     /^  rounds to average/ { rounds = $NF }
     /^  out-degree/        { most = $NF }
-    /^  messages a round/  { messages = $NF / n }
+    /^  messages (a|per) round/ { messages = $NF / n }
     END {
       if (gap == "" || rho == "" || rounds == "" || messages == "" || most == "") {
         print "reproduce.sh: facts are missing in " FILENAME > "/dev/stderr"
@@ -85,7 +85,7 @@ gap_against_n() {
 topology_table() {
   local graph name lecture gap rounds messages most small large _
   printf '\n### 2. Topologies, 32 peers\n\n'
-  printf '| topology | messages a peer and round: mean | most | gap | rounds to average to 1e-3 '
+  printf '| topology | messages per peer and round: mean | most | gap | rounds to average to 1e-3 '
   printf '| gap ~ n^-e: e | transient ~ n^(3+2e) | lecture |\n'
   printf '|---|---:|---:|---:|---:|---:|---:|---:|\n'
   while IFS='|' read -r graph name lecture; do

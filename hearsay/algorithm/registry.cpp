@@ -19,7 +19,8 @@ constexpr Parameter kEta[] = {
 constexpr Parameter kEtaFinal[] = {
     {"eta", "auto", "(0, 1]", "averaging rate; auto: Table 5 of the Sparse-Push paper for a top-k"},
     {"final", "auto", "[0, 1000000]",
-     "uncompressed rounds at the end; auto: until the graph shrinks disagreement to 1e-3"}};
+     "uncompressed rounds at the end; auto: until the graph shrinks the consensus distance to "
+     "1e-3"}};
 constexpr Parameter kDifferenceEta[] = {
     {"eta", "auto", "(0, 1]",
      "averaging rate; auto: twice the contraction of a top-k, at most 1; that of others"}};

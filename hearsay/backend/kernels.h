@@ -116,21 +116,21 @@ class Kernels {
   /// A result buffer for `count` doubles or 64-bit counts that later calls compute for the host.
   /// Results are valid after the next `synchronize`, until the first call of `results` after that.
   /// The buffer is host memory, which the host may also write to.
-  template <class Figure>
-  std::span<Figure> results(std::size_t count) {
-    static_assert(sizeof(Figure) == kFigureBytes);
-    return {static_cast<Figure*>(figures(count)), count};
+  template <class Result>
+  std::span<Result> results(std::size_t count) {
+    static_assert(sizeof(Result) == kResultBytes);
+    return {static_cast<Result*>(result_buffer(count)), count};
   }
 
   /// Start executing the calls made since the last submission. On a GPU this is one launch of a
   /// captured graph if the same calls were made before, even with other scalars.
   virtual void submit() {}
 
-  /// Issue the following calls to that lane (a stream): they start after all earlier calls on lane
-  /// 0 and may overlap with other lanes, so calls on different side lanes must not access the same
-  /// blocks. `use_lane(0)` joins all lanes, as do `submit` and `synchronize`. Ignored by devices
-  /// without concurrent streams.
-  virtual void use_lane(std::size_t /*lane*/) {}
+  /// Issue the following calls to that stream: they start after all earlier calls on stream 0
+  /// and may overlap with other streams, so calls on different side streams must not access the
+  /// same blocks. `use_stream(0)` joins all streams, as do `submit` and `synchronize`. Ignored by
+  /// devices without concurrent streams.
+  virtual void use_stream(std::size_t /*stream*/) {}
 
   /// `submit`, and wait until all calls have completed. Throws RunFailed if the device failed.
   virtual void synchronize() = 0;
@@ -181,7 +181,7 @@ class Kernels {
   ///
   /// Dense vectors are summed as differences, c_i q_i + sum of a_e (q_source(e) - q_i) with
   /// c_i = (sum of a_e) - debit_i, and x_i is rounded once: peers in consensus stay bitwise
-  /// unchanged, and rounding is relative to their disagreement. If terms were added to x_i one by
+  /// unchanged, and rounding is relative to their distance. If terms were added to x_i one by
   /// one, methods that integrate their own steps (exact-diffusion, extra) would drift by 1e-6 per
   /// round.
   void mix(const Mixing& mixing, std::span<const VectorView> q, Block x);
@@ -219,8 +219,8 @@ class Kernels {
   virtual void copy_to_host(const void* from, void* to, std::size_t bytes) = 0;
   virtual void copy_to_device(const void* from, void* to, std::size_t bytes) = 0;
 
-  static constexpr std::size_t kFigureBytes = 8;
-  virtual void* figures(std::size_t count) = 0;
+  static constexpr std::size_t kResultBytes = 8;
+  virtual void* result_buffer(std::size_t count) = 0;
   virtual void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) = 0;
   virtual void mix_rows_compensated(const Mixing& mixing, std::span<const VectorView> q, float keep,
                                     Block x, Block low) = 0;

@@ -146,7 +146,7 @@ void check_items(const Manifest& manifest, const StateList& list, std::string_vi
       reject(path, fmt::format("holds '{}' as another kind", saved.name));
     }
     if (!is_scalar(here.kind) && saved.value != here.value) {
-      reject(path, fmt::format("holds '{}' as {} values a peer, and this run has {}", saved.name,
+      reject(path, fmt::format("holds '{}' as {} values per peer, and this run has {}", saved.name,
                                saved.value, here.value));
     }
   }

@@ -18,7 +18,7 @@ constexpr Entry kRegistry[] = {
     {"randk", "randk:keep=0.01", "k entries drawn at random", kRandomKParameters, make_random_k},
     {"qsgd", "qsgd:bits=4", "stochastic rounding to levels of each tensor's norm", kQsgdParameters,
      make_qsgd},
-    {"sign", "sign", "one bit an entry, and each tensor's mean magnitude", {}, make_sign},
+    {"sign", "sign", "one bit per entry, and each tensor's mean magnitude", {}, make_sign},
 };
 
 }  // namespace

@@ -75,7 +75,7 @@ std::string cost_table(const CostRequest& request) {
                         cost_of(network, together, request.energy)};
 
   std::vector<std::vector<std::string>> rows{
-      {"a round of one device", "alone", fmt::format("one of {}", schedule->peers())}};
+      {"per device and round", "alone", fmt::format("one of {}", schedule->peers())}};
   const auto row = [&](std::string name, auto&& text) {
     rows.push_back({std::move(name), text(costs[0]), text(costs[1])});
   };
@@ -95,7 +95,7 @@ std::string cost_table(const CostRequest& request) {
       "{}, {} images: {} parameters, {} arrays of them alone, {} together\n"
       "{} with {} and {} on {}\n\n{}\n"
       "energy is a model, not a measurement: {} (docs/energy.md)\n"
-      "a global average (psgd, pga, ...) would be {} a peer, and is not in the bytes above\n",
+      "a global average (psgd, pga, ...) would be {} per peer, and is not in the bytes above\n",
       request.model, request.input, network.layout().dim(), alone.arrays, together.arrays,
       request.algorithm, compressor, request.optimizer, request.graph, format_table(rows),
       resolved_energy(request.energy),

@@ -83,7 +83,7 @@ constexpr Parameter kSkew[] = {
 };
 
 constexpr Parameter kDirichlet[] = {
-    {"alpha", "1", "[1e-6, 1e6]", "small: few classes a peer; large: all peers alike"},
+    {"alpha", "1", "[1e-6, 1e6]", "small: few classes per peer; large: all peers alike"},
 };
 
 constexpr PartitionEntry kRegistry[] = {

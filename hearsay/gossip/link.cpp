@@ -13,7 +13,7 @@ namespace {
 
 constexpr Parameter kParameters[] = {
     {"latency", "0", "[0, inf)", "seconds from the end of sending to arrival"},
-    {"bandwidth", "1e9", "(0, inf)", "bytes a second that a peer can send"},
+    {"bandwidth", "1e9", "(0, inf)", "bytes/s that a peer can send"},
     {"compute", "0", "[0, inf)", "seconds of one gradient"},
     {"straggler", "0", "[0, inf)",
      "mean extra share of a gradient's time, exponentially distributed"},

@@ -374,10 +374,10 @@ void end_round(std::span<Turn> turns) {
     for (Turn& turn : turns) turn.error = std::current_exception();
   }
   for (std::size_t k = 0; k < turns.size(); ++k) {
-    if (several) kernels.use_lane(k + 1);
+    if (several) kernels.use_stream(k + 1);
     take_turn(turns[k], [&] { turns[k].driver->end(); });
   }
-  if (several) kernels.use_lane(0);
+  if (several) kernels.use_stream(0);
   machine.end_round();
   const auto measured = [](const Turn& turn) { return turn.settings.measure_mass; };
   if (std::ranges::any_of(turns, measured)) machine.drain();

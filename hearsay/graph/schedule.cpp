@@ -36,7 +36,7 @@ constexpr Parameter kSparsePush[] = {
     {"graph", "a", "a|b|c", "which of the three graphs of the paper's Fig. 5"},
 };
 constexpr Parameter kFile[] = {
-    {"path", "", kVerbatim, "edge list, a line an edge: sender receiver [weight]"},
+    {"path", "", kVerbatim, "edge list, one line per edge: sender receiver [weight]"},
 };
 constexpr Parameter kCycle[] = {
     {"members", "", kVerbatim,
@@ -55,7 +55,7 @@ constexpr Entry kRegistry[] = {
     {"exponential", "exponential", "peer i sends to i+1, i+2, i+4, ...", {}, make_exponential},
     {"one-peer-exponential",
      "one-peer-exponential",
-     "one hop of the exponential graph a round: exact averaging in log2 n rounds",
+     "one hop of the exponential graph per round: exact averaging in log2 n rounds",
      {},
      make_one_peer_exponential},
     {"sparse-push", "sparse-push:a", "the 4-peer digraphs of the Sparse-Push paper", kSparsePush,

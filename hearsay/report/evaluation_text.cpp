@@ -61,7 +61,7 @@ std::string evaluation_text(const train::Metrics& m, double bytes, int width) {
   std::vector<Part> parts;
   parts.push_back({fmt::format("loss {:<9.4g}", m.loss), 0});
   for (std::size_t k = 0; k < m.results.size(); ++k) add_metric(m.results[k], k, parts);
-  parts.push_back({fmt::format("divergence {:<9.3g}", m.divergence), 4});
+  parts.push_back({fmt::format("consensus distance {:<9.3g}", m.divergence), 4});
   parts.push_back({fmt::format("{:>9}", human_bytes(bytes)), 1});
   while (parts.size() > 1 && std::cmp_greater(joined(parts).size(), width)) {
     parts.erase(std::ranges::max_element(parts, {}, &Part::rank));

@@ -7,8 +7,8 @@
 /// Evaluations as terminal lines.
 namespace hearsay::report {
 
-/// "loss 0.6321    accuracy 82.25 % (80.50 .. 84.10) divergence 0.31       16.3 kB": the most
-/// important numbers, in `width` characters if possible. If they do not all fit, the least
+/// "loss 0.6321    accuracy 82.25 % (80.50 .. 84.10) consensus distance 0.31       16.3 kB": the
+/// most important numbers, in `width` characters if possible. If they do not all fit, the least
 /// important are dropped. `bytes`: sent by all peers so far.
 std::string evaluation_text(const train::Metrics& metrics, double bytes, int width);
 

@@ -190,7 +190,7 @@ std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
     try {
       Record record(directory);
       if (record.config().hash() != control.config.hash()) continue;
-      found.emplace_back(std::string(control.name), std::move(record));
+      found.emplace_back(std::string(control.label), std::move(record));
     } catch (const std::exception& problem) {
       problems.emplace_back(problem.what());
     }

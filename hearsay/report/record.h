@@ -67,8 +67,8 @@ class Record {
   train::MetricList metrics_;
 };
 
-/// The finished baselines of a run (run/compare.h) with their names. Damaged ones do not affect the
-/// run itself: they are skipped, and `problems` gets what is wrong with them. Also skipped are
+/// The finished baselines of a run (run/compare.h) with their labels. Damaged ones do not affect
+/// the run itself: they are skipped, and `problems` gets what is wrong with them. Also skipped are
 /// those of other settings, which a later run will replace.
 std::vector<std::pair<std::string, Record>> control_records(const std::filesystem::path& run,
                                                             const train::Config& config,

@@ -51,7 +51,7 @@ void append_metric_columns(std::span<const engine::Metric> metrics, bool average
     add(label + unit, keys.mean);
     if (metric.by_peer) {
       add(k == 0 ? "worst peer" : "worst " + label, keys.worst(metric));
-      if (averaged) add(k == 0 ? "of average" : label + " of average", keys.averaged);
+      if (averaged) add(k == 0 ? "averaged model" : label + ", averaged model", keys.averaged);
     }
     if (metric.on_samples) {
       const bool named = k > 0 || unit.empty();
@@ -68,9 +68,9 @@ std::vector<Column> all_columns(std::span<const engine::Metric> metrics) {
       {"loss", "loss", "{:.4g}"},
       {"bytes sent", kAllBytes, "B"},
       {"of it global", "global_bytes_total", "B"},
-      {"a message", "bytes_per_edge_round", "B"},
+      {"bytes/message", "bytes_per_edge_round", "B"},
       {"factor", "compression_factor", "{:.1f}x"},
-      {"divergence", "divergence", "{:.3g}"},
+      {"consensus distance", "divergence", "{:.3g}"},
       {"mass drift", "mass_drift", "{:.1e}"},
       {"simulated s", "simulated_seconds", "{:.4g}"},
       {"seconds", "seconds", "{:.2f}"},
@@ -151,11 +151,11 @@ Cells summary_cells(std::span<const NamedSummary> summaries) {
 std::string control_table(const std::filesystem::path& run) {
   const Record record(run);
   std::vector<Json> summaries{Json::parse(record.summary_json())};
-  Cells rows{{{"talk"}}, {{"this run"}}};
+  Cells rows{{{"run"}}, {{"this run"}}};
   std::vector<std::string> problems;  // ignored: the run has just written them
-  for (const auto& [name, control] : control_records(run, record.config(), problems)) {
+  for (const auto& [label, control] : control_records(run, record.config(), problems)) {
     summaries.push_back(Json::parse(control.summary_json()));
-    rows.push_back({{name}});
+    rows.push_back({{label}});
   }
   const train::MetricList metrics = metrics_of(summaries);
   std::vector<Column> columns;

@@ -21,7 +21,8 @@ std::string with_momentum(std::string_view optimizer, const std::string& beta) {
 }  // namespace
 
 std::vector<Control> controls(const train::Config& config) {
-  std::vector<Control> all{{"silence", config}, {"full", config}};
+  std::vector<Control> all{{"silence", "no communication", config},
+                           {"full", "uncompressed", config}};
   const algorithm::Entry& entry =
       find_entry(algorithm::registry(), config.text("algorithm"), "algorithm");
   if (entry.needs.own_momentum) {

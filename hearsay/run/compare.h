@@ -12,13 +12,15 @@ namespace hearsay::run {
 /// The baselines that show the benefit of communication and the cost of compression: the run of
 /// `config` (resolved) with another algorithm, all else the same.
 ///
-///   silence   no-communication baseline, algorithm `silent`
-///   full      uncompressed baseline, algorithm `sgp`: every float over every edge
+///   name      label
+///   silence   no communication   algorithm `silent`
+///   full      uncompressed       algorithm `sgp`: every float over every edge
 ///
 /// If the method has its own momentum, its baselines use that of the optimizer: nesterov with the
 /// same beta.
 struct Control {
-  std::string_view name;
+  std::string_view name;   ///< of its directory
+  std::string_view label;  ///< as tables and charts show it
   train::Config config;
 };
 std::vector<Control> controls(const train::Config& config);

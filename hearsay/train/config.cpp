@@ -69,7 +69,8 @@ constexpr Option kOptions[] = {
      true, kMostRounds},
     {"rounds", Kind::kCount, "0", "T", "rounds to train, if epochs is 0; scsp adds its final ones",
      true, kMostRounds},
-    {"batch", Kind::kCount, "32", "B", "samples a peer and round, for datasets", true, kMostBatch},
+    {"batch", Kind::kCount, "32", "B", "samples per peer and round, for datasets", true,
+     kMostBatch},
     {"seed", Kind::kCount, "1", "S", "of every random number", true, kMostSeed},
     {"link", Kind::kSpec, "none", "KEYS",
      "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=..", true},
@@ -81,10 +82,10 @@ constexpr Option kOptions[] = {
      false, kMostRounds},
     {"device", Kind::kSpec, "cpu", "SPEC", "where the peers live (hearsay list devices)", true},
     {"compare", Kind::kSpec, "auto", "yes|no",
-     "train twice more, in silence and with full communication; auto: if nothing that changes "
+     "train two baselines, no communication and uncompressed; auto: if nothing that changes "
      "results was given",
      false},
-    {"threads", Kind::kCount, "0", "K", "worker threads; 0: one a core", false, kMostThreads},
+    {"threads", Kind::kCount, "0", "K", "worker threads; 0: one per core", false, kMostThreads},
 };
 
 std::optional<std::uint64_t> read_count(std::string_view text, std::uint64_t most) {

@@ -11,7 +11,7 @@ class Alone final : public Transport {
   Seat seat() const override;
   bool send(std::size_t process, Label label, ByteView head, ByteView body) override;
   bool flush(Label, std::chrono::milliseconds) override { return true; }
-  void expect(std::size_t process, Label label, std::span<std::uint8_t> room) override;
+  void expect(std::size_t process, Label label, std::span<std::uint8_t> buffer) override;
   std::optional<Arrival> receive(Label label, std::chrono::milliseconds patience) override;
   std::vector<std::size_t> gone() const override { return {}; }
   bool fast_sum(std::span<float>) override { return true; }  // the sum over one process

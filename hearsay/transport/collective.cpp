@@ -19,7 +19,7 @@ ByteView bytes_of(std::span<const float> values) {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
 }
 
-std::span<std::uint8_t> room_of(std::span<float> values) {
+std::span<std::uint8_t> buffer_of(std::span<float> values) {
   return {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()};
 }
 
@@ -76,7 +76,7 @@ void Group::fetch(std::size_t process, std::span<const float> mine, std::span<fl
   if (seat_.process == 0 && process == 0) {
     std::ranges::copy(mine, theirs.begin());
   } else if (seat_.process == 0) {
-    transport_.expect(process, label, room_of(theirs));
+    transport_.expect(process, label, buffer_of(theirs));
     receive_or_fail(transport_, label, idle_);
   } else if (seat_.process == process) {
     send_or_fail(transport_, 0, label, {}, bytes_of(mine));
@@ -110,7 +110,7 @@ void Group::mean(const Placement& placement, std::span<const float> rows, std::s
     std::size_t awaited = 0;
     for (std::size_t p = 0; p < seat_.processes; ++p) {
       if (p == seat_.process || slice(p).empty()) continue;
-      transport_.expect(p, label, room_of(slice(p)));
+      transport_.expect(p, label, buffer_of(slice(p)));
       ++awaited;
     }
     const std::span<float> mine = slice(seat_.process);
@@ -171,7 +171,7 @@ void Group::sum_step(const Placement& placement, std::span<const float> rows, st
   for (std::size_t peer = 0; peer < placement.peers && count > 0; ++peer) {
     const std::size_t owner = placement.owner(peer);
     if (owner == me) continue;
-    transport_.expect(owner, label, room_of(foreign(peer)));
+    transport_.expect(owner, label, buffer_of(foreign(peer)));
     ++awaited;
   }
   for (std::size_t p = 0; p < seat_.processes; ++p) {

@@ -75,10 +75,10 @@ class Transport {
   /// first, to avoid deadlock. false: timeout after `patience`, with messages not yet taken.
   virtual bool flush(Label label, std::chrono::milliseconds patience) = 0;
 
-  /// Post a receive buffer for a coming body of exactly room.size() bytes, which saves a copy. Call
-  /// it before sending or receiving anything in that round; for each sender, either for all its
-  /// messages of the round in the order in which it sends them, or for none.
-  virtual void expect(std::size_t process, Label label, std::span<std::uint8_t> room) = 0;
+  /// Post a receive buffer for a coming body of exactly buffer.size() bytes, which saves a copy.
+  /// Call it before sending or receiving anything in that round; for each sender, either for all
+  /// its messages of the round in the order in which it sends them, or for none.
+  virtual void expect(std::size_t process, Label label, std::span<std::uint8_t> buffer) = 0;
 
   /// The next message of this lane and round. Rounds must not decrease from call to call, and every
   /// message sent must be received. nullopt: timeout after `patience`.

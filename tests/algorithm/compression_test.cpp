@@ -49,7 +49,8 @@ TEST(DifferenceCompression, ReachesConsensusAtTopOnePercent) {
   EXPECT_LT(plateau("quant-sgp:eta=0.04", "sparse-push:a", 4, "topk:keep=0.01", 20'000), 1e-6);
 }
 
-TEST(DifferenceCompression, ShrinksDisagreementAtItsDefaultRateUnderEveryContractiveOperator) {
+TEST(DifferenceCompression,
+     ShrinksTheConsensusDistanceAtItsDefaultRateUnderEveryContractiveOperator) {
   for (const char* compressor : {"topk:keep=0.1", "randk:keep=0.1", "randk:keep=0.3", "qsgd:bits=4",
                                  "qsgd:bits=2", "sign"}) {
     for (const auto& [method, graph] :

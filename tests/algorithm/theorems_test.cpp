@@ -103,7 +103,7 @@ TEST(SparsePush, WithoutCompressionOnDoublyStochasticWeightsIsDsgd) {
   EXPECT_GT(dsgd.spread(), 1e-2) << "peers that agree would prove nothing";
 }
 
-TEST(Scsp, FinalRoundsShrinkDisagreementByTheSecondEigenvalue) {
+TEST(Scsp, FinalRoundsShrinkTheConsensusDistanceByTheSecondEigenvalue) {
   World world({.algorithm = "scsp", .graph = "sparse-push:a", .compressor = "topk:keep=0.1"});
   world.start_random();
   // Plain push-sum from here: the modulus belongs to a complex pair, so compare over many rounds.

@@ -27,7 +27,7 @@ class ChainTest : public ::testing::TestWithParam<Shape> {
     if (kernels_ == nullptr) GTEST_SKIP() << "no CUDA device";
   }
 
-  cuda::Tape& tape() { return cuda::context_of(*kernels_).tape; }
+  cuda::LaunchRecorder& recorder() { return cuda::context_of(*kernels_).recorder; }
 
   ThreadPool pool_{1};
   std::unique_ptr<Kernels> kernels_;
@@ -196,14 +196,14 @@ TEST_P(ChainTest, RandomCallsDoWhatTheyDoOneByOne) {
   for (std::uint32_t stream = 0; stream < (large ? 2u : 6u); ++stream) {
     SCOPED_TRACE(stream);
     Twins joined(*kernels_, GetParam(), 8), single(*kernels_, GetParam(), 8);
-    const std::size_t before = tape().launches();
+    const std::size_t before = recorder().launches();
     make_calls(joined, GetParam(), stream, [] {});
     joined.expect_equal();
     const std::vector<double> norms = joined.found_norms();  // before the result buffer is reused
-    const std::size_t between = tape().launches();
-    make_calls(single, GetParam(), stream, [&] { tape().settle(); });
+    const std::size_t between = recorder().launches();
+    make_calls(single, GetParam(), stream, [&] { recorder().flush(); });
     kernels_->synchronize();
-    EXPECT_LT(between - before, tape().launches() - between);
+    EXPECT_LT(between - before, recorder().launches() - between);
     EXPECT_EQ(norms, single.found_norms());
     for (std::size_t k = 0; k < Twins::kPoisoned; ++k) {
       EXPECT_EQ(joined.floats(k), single.floats(k)) << k;
@@ -220,7 +220,7 @@ TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
   kernels_->squared_norms(kernels_->allocate(rows, GetParam().dim),
                           kernels_->results<double>(rows));
   kernels_->synchronize();
-  const std::size_t launches = tape().launches(), captures = tape().captures();
+  const std::size_t launches = recorder().launches(), captures = recorder().captures();
   constexpr std::size_t kRounds = 5;
   for (std::size_t round = 0; round < kRounds; ++round) {
     const float rate = 0.1f / static_cast<float>(1 + round);
@@ -232,8 +232,8 @@ TEST_P(ChainTest, AStepIsOneLaunchWhateverItsFactors) {
     twins.axpy(1.0f, {kX, 0}, {kDelta, 0}, rows);
     kernels_->submit();
   }
-  EXPECT_EQ(tape().launches() - launches, kRounds);
-  EXPECT_EQ(tape().captures() - captures, 1u);
+  EXPECT_EQ(recorder().launches() - launches, kRounds);
+  EXPECT_EQ(recorder().captures() - captures, 1u);
   twins.expect_equal();
 }
 
@@ -262,9 +262,8 @@ TEST_P(ChainTest, WhatIsDiscardedIsStillReadByTheFormulasBefore) {
   expect(x, 14.0f);
 }
 
-/// Deferred formulas are executed before anything that may read their results, on any lane
-/// (stream).
-TEST_P(ChainTest, LanesAndOtherKernelsFindWhatWasAskedBefore) {
+/// Deferred formulas are executed before anything that may read their results, on any stream.
+TEST_P(ChainTest, StreamsAndOtherKernelsFindWhatWasAskedBefore) {
   const std::size_t rows = GetParam().rows;
   std::vector<Array> blocks;
   for (int k = 0; k < 4; ++k) blocks.push_back(kernels_->allocate(rows, GetParam().dim));
@@ -277,13 +276,13 @@ TEST_P(ChainTest, LanesAndOtherKernelsFindWhatWasAskedBefore) {
   };
   kernels_->fill(2.0f, x);
   kernels_->fill(4.0f, v);
-  kernels_->use_lane(1);
+  kernels_->use_stream(1);
   kernels_->axpy(3.0f, x, y);
-  kernels_->use_lane(2);
+  kernels_->use_stream(2);
   kernels_->axpy(1.0f, v, w);
-  kernels_->use_lane(0);
+  kernels_->use_stream(0);
   kernels_->axpy(1.0f, y, w);
-  expect(y, 6.0f, "a lane");
+  expect(y, 6.0f, "a stream");
   expect(w, 10.0f, "after both");
   kernels_->fill(1.5f, x);
   kernels_->mean_rows(x);

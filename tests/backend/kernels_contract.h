@@ -400,28 +400,28 @@ TEST_P(KernelTest, SparseMixingEqualsDenseMixing) {
   expect_each(from_sparse, [&](std::size_t, std::size_t k) { return expected[k]; });
 }
 
-/// Ten lanes (streams), more than a GPU has, each with its own block and norms.
-TEST_P(KernelTest, LanesDoWhatWouldHappenOneAfterTheOther) {
-  constexpr std::size_t kLanes = 10;
+/// Ten streams, more than the CUDA kernels have, each with its own block and norms.
+TEST_P(KernelTest, StreamsDoWhatWouldHappenOneAfterTheOther) {
+  constexpr std::size_t kStreams = 10;
   const std::vector<float> floats = random_floats(1);
   const auto calls = [&](bool side_by_side) {
     std::vector<Array> blocks;
-    for (std::size_t k = 0; k < kLanes; ++k) blocks.push_back(block_of(floats));
-    for (std::size_t k = 1; k < kLanes; ++k) {
+    for (std::size_t k = 0; k < kStreams; ++k) blocks.push_back(block_of(floats));
+    for (std::size_t k = 1; k < kStreams; ++k) {
       kernels_->axpy(0.1f * static_cast<float>(k), blocks[0], blocks[k]);
     }
     std::vector<double> found;
     for (int round = 0; round < 3; ++round) {
       std::vector<std::span<double>> norms;
       kernels_->axpy(0.5f, blocks[1], blocks[0]);
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        if (side_by_side) kernels_->use_lane(k + 1);
+      for (std::size_t k = 0; k < kStreams; ++k) {
+        if (side_by_side) kernels_->use_stream(k + 1);
         norms.push_back(kernels_->results<double>(rows()));
         kernels_->squared_norms(blocks[k], norms.back());
         kernels_->clip_rows(0.1 * static_cast<double>(1 + k), blocks[k]);
       }
-      if (side_by_side) kernels_->use_lane(0);
-      for (std::size_t k = 1; k < kLanes; ++k) kernels_->axpy(1.0f, blocks[k], blocks[0]);
+      if (side_by_side) kernels_->use_stream(0);
+      for (std::size_t k = 1; k < kStreams; ++k) kernels_->axpy(1.0f, blocks[k], blocks[0]);
       kernels_->synchronize();
       for (const auto& each : norms) found.insert(found.end(), each.begin(), each.end());
     }

@@ -164,7 +164,7 @@ TEST_F(Checkpoints, OfAnotherShapeAreRefused) {
   State wider({0, 2}, 4);
   run_.store().save(9, wider.list(), wider.kernels());
   EXPECT_EQ(refusal(), "CorruptData: [checkpoint] " + path(kNine) +
-                           " holds 'rows' as 4 values a peer, and this run has 3");
+                           " holds 'rows' as 4 values per peer, and this run has 3");
   Process more(alone_, 3, directory_);
   more.save(9);
   EXPECT_EQ(refusal(),

@@ -77,11 +77,12 @@ TEST_F(Commands, GraphSaysOfWhichMatrixItTellsTheSmallestEigenvalue) {
 TEST_F(Commands, TrainComparesIfAskedTo) {
   const std::string said = output(
       {"train", "--data", "least-squares", "--rounds", "30", "--compare", "yes", "--out", "run"});
-  expect_all(said, {"\nthis run ", "\nsilence ", "\nfull "});
-  EXPECT_EQ(output({"train", "--data", "least-squares", "--rounds", "30"}).find("silence"),
+  expect_all(said, {"\nthis run ", "\nno communication ", "\nuncompressed "});
+  EXPECT_EQ(output({"train", "--data", "least-squares", "--rounds", "30"}).find("no communication"),
             std::string::npos);
   fs::remove_all(scratch_ / "run/compare/full");
-  expect_all(output({"train", "--resume", "run"}), {"\nthis run ", "\nsilence ", "\nfull "});
+  expect_all(output({"train", "--resume", "run"}),
+             {"\nthis run ", "\nno communication ", "\nuncompressed "});
 }
 
 TEST_F(Commands, TrainTakesTheNextFreeDirectory) {
@@ -125,7 +126,7 @@ TEST_F(Commands, TrainWithAControlThatFailsStillSucceeds) {
   const Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.err.starts_with("hearsay: warning: [compare silence] [")) << result.err;
-  expect_all(result.out, {"\nthis run ", "\nfull ", "run directory: run\n"});
+  expect_all(result.out, {"\nthis run ", "\nuncompressed ", "run directory: run\n"});
 }
 
 TEST_F(Commands, TrainQuietPrintsNothing) {
@@ -198,7 +199,7 @@ TEST_F(Commands, GraphPrintsFacts) {
       {"ring:directed: 3 peers\n", "strongly connected           yes\n",
        "column / row stochastic      yes / yes\n", "doubly stochastic, symmetric yes, no\n",
        "out-degree                   1\n", "second eigenvalue modulus    0.500000",
-       "push-sum weights tend to     1.000 1.000 1.000\n", "messages a round             3\n",
+       "push-sum weights tend to     1.000 1.000 1.000\n", "messages per round           3\n",
        "12.1 kB uncompressed", "with sign, for 1000 parameters"});
   expect_all(output({"graph", "torus:3x5"}), {"torus:3x5: 15 peers\n"});
 }
@@ -213,7 +214,7 @@ TEST_F(Commands, ReportComparesRuns) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "head, line and two rows:\n"
                                                              << table;
   expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
-                     "of it global", "divergence"});
+                     "of it global", "consensus distance"});
   EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}),
             table + "\npage: both.html\n");
   const std::string page = support::read_text(scratch_ / "both.html");

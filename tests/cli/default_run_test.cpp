@@ -7,13 +7,13 @@ namespace hearsay::cli {
 namespace {
 
 /// What the README promises of `hearsay train` without settings.
-TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsWhatTalkingIsWorth) {
+TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsTheBenefitOfCommunication) {
   const support::Scratch scratch;
   const Result result = hearsay({"train"}, scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "");
-  for (const char* part : {"4 peers on sparse-push:a", "scsp with topk:keep=0.01", "\nsilence ",
-                           "\nfull ", "run directory: runs/001\n"}) {
+  for (const char* part : {"4 peers on sparse-push:a", "scsp with topk:keep=0.01",
+                           "\nno communication ", "\nuncompressed ", "run directory: runs/001\n"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
   }
   EXPECT_EQ(result.out.find('\r'), std::string::npos) << "no progress bar without a terminal";
@@ -29,7 +29,7 @@ TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsWhatTalkingIsWorth) {
   EXPECT_GT(support::summary_of(run / "compare/full")["accuracy_mean"], mean - 1);
 
   const std::string page = support::read_text(run / "report.html");
-  EXPECT_NE(page.find("This run beside two controls"), std::string::npos);
+  EXPECT_NE(page.find("This run beside two baselines"), std::string::npos);
   EXPECT_NE(page.find("Training samples of each class"), std::string::npos);
 }
 

@@ -127,7 +127,7 @@ TEST_F(Npz, SaysWhatIsWrongWithTheArrays) {
             start + "has 4 samples in x and 1 labels in y");
   EXPECT_EQ(
       corrupt({{"x.npy", x}, {"y.npy", x}}),
-      start + "has y of type f4 and shape (4, 1); labels must be whole numbers, one a sample");
+      start + "has y of type f4 and shape (4, 1); labels must be whole numbers, one per sample");
   EXPECT_EQ(corrupt({{"x.npy", x},
                      {"y.npy", npy("<i4", "(4,)", std::vector<std::int32_t>{0, -1, 0, 1})}}),
             start + "has label -1 in y; labels must be 0 to 65535");

@@ -68,7 +68,7 @@ class FarKernels : public backend::Kernels {
   void copy_to_device(const void* from, void* to, std::size_t bytes) override {
     if (bytes > 0) std::memcpy(moved(static_cast<char*>(to), -far_), from, bytes);
   }
-  void* figures(std::size_t count) override { return near_->results<double>(count).data(); }
+  void* result_buffer(std::size_t count) override { return near_->results<double>(count).data(); }
   void mix_rows(const backend::Mixing& mixing, std::span<const backend::VectorView> q,
                 backend::Block x) override {
     near_->mix(mixing, near(q), near(x));

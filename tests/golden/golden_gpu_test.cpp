@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 #include "golden/golden_file.h"
 #include "golden/zoo.h"
 #include "hearsay/model/models.h"

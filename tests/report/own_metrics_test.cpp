@@ -121,7 +121,7 @@ TEST_F(OwnMetrics, AreOnTheTerminalTheFirstInFullAndLongest) {
   const train::Metrics m = evaluation(10, 1.5);
   EXPECT_EQ(evaluation_text(m, 1000, std::numeric_limits<int>::max()),
             "loss 4.25      RMSE 2         (1.5 .. 2.5) validation RMSE 2.5       R2  0.625 "
-            "(0.500 .. 0.750) validation R2  0.375 divergence 0.5            1 kB");
+            "(0.500 .. 0.750) validation R2  0.375 consensus distance 0.5            1 kB");
   EXPECT_EQ(evaluation_text(m, 1000, 40), "loss 4.25      RMSE 2              1 kB");
   EXPECT_EQ(peer_value_text(kRows[0], 1.23456), "1.235    ");
   EXPECT_EQ(peer_value_text(kRows[1], 0.5), "  0.500");
@@ -132,13 +132,12 @@ TEST_F(OwnMetrics, AreColumnsWithTheirWorstPeer) {
   make("run", 1.5, 60);
   const std::string table = run_table(Record(scratch_ / "run").summary_json());
   EXPECT_TRUE(table.starts_with(
-      "peers  RMSE  worst peer  of average  validation RMSE     R2  worst R2  R2 of average  "
-      "validation R2  loss  bytes sent  "))
+      "peers  RMSE  worst peer  averaged model  validation RMSE     R2  worst R2  "
+      "R2, averaged model  validation R2  loss  bytes sent  "))
       << table;
-  EXPECT_TRUE(holds(
-      table,
-      "\n2         2         2.5         1.5              2.5  0.625     0.500          0.875  "
-      "        0.375  4.25        2 kB  "))
+  EXPECT_TRUE(holds(table,
+                    "\n2         2         2.5             1.5              2.5  0.625     0.500  "
+                    "             0.875          0.375  4.25        2 kB  "))
       << table;
 }
 

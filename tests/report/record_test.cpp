@@ -167,11 +167,11 @@ TEST(ControlRecords, LeaveOutThoseOfOtherSettingsAndDamagedOnes) {
     }
     return all;
   };
-  EXPECT_EQ(names(), (std::vector<std::string>{"silence", "full"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"no communication", "uncompressed"}));
   std::string text = support::read_text(scratch / "run/compare/full/config.toml");
   text.replace(text.find("seed = 1"), 8, "seed = 2");
   support::write_text(scratch / "run/compare/full/config.toml", text);
-  EXPECT_EQ(names(), std::vector<std::string>{"silence"});
+  EXPECT_EQ(names(), std::vector<std::string>{"no communication"});
   EXPECT_TRUE(problems.empty());
   const std::filesystem::path damaged = scratch / "run/compare/silence/summary.json";
   support::write_text(damaged, "3");

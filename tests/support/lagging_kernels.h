@@ -33,19 +33,19 @@ class LaggingKernels : public engine::FarKernels {
   }
 
  protected:
-  void* figures(std::size_t count) override {
+  void* result_buffer(std::size_t count) override {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     if (synchronized_) {
-      for (std::vector<double>& room : rooms_) std::ranges::fill(room, kNothing);
-      spoiled_.swap(rooms_);  // kept allocated: a stale read finds NaN
-      rooms_.clear();
+      for (std::vector<double>& buffer : buffers_) std::ranges::fill(buffer, kNothing);
+      spoiled_.swap(buffers_);  // kept allocated: a stale read finds NaN
+      buffers_.clear();
       synchronized_ = false;
     }
-    return rooms_.emplace_back(count, kNothing).data();
+    return buffers_.emplace_back(count, kNothing).data();
   }
 
  private:
-  std::deque<std::vector<double>> rooms_, spoiled_;
+  std::deque<std::vector<double>> buffers_, spoiled_;
   std::vector<std::function<void()>> late_;
   bool synchronized_ = false;
   std::size_t waits_ = 0;

@@ -11,17 +11,17 @@
 namespace hearsay::support {
 namespace {
 
-gossip::ProcessGroup* our_crew = nullptr;
+gossip::ProcessGroup* our_group = nullptr;
 
 }  // namespace
 
 std::vector<World> worlds() {
   return {{"Mpi", [](const std::function<void(gossip::ProcessGroup&)>& body) {
              try {
-               body(*our_crew);
+               body(*our_group);
              } catch (const std::exception& error) {  // the others wait for this rank
-               fmt::print(stderr, "rank {}: {}\n", our_crew->rank(), error.what());
-               our_crew->transport().abort(1);
+               fmt::print(stderr, "rank {}: {}\n", our_group->rank(), error.what());
+               our_group->transport().abort(1);
              }
            }}};
 }
@@ -29,7 +29,7 @@ std::vector<World> worlds() {
 int run_tests() {
   const auto transport = transport::make_transport("mpi");
   gossip::ProcessGroup group(*transport);
-  our_crew = &group;
+  our_group = &group;
   const int failed = RUN_ALL_TESTS();
   // The others would wait forever for a rank that left a test early.
   if (failed != 0) transport->abort(failed);

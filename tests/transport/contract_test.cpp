@@ -125,11 +125,11 @@ TEST_P(TransportContract, SeveralMessagesOfARoundAllArriveAndStay) {
     for (const bool expected : {false, true}) {
       const Label label = gossip(process.round + (expected ? 1 : 0));
       const auto size = [](std::uint32_t part) { return part * part * 211; };
-      std::vector<Bytes> bodies, rooms;
+      std::vector<Bytes> bodies, buffers;
       for (std::uint32_t part = 0; part < 20; ++part) {
         bodies.push_back(bytes_like(size(part), process.me(), 0, label.round, part));
-        rooms.emplace_back(size(part));
-        if (expected) process.transport.expect(process.previous(), label, rooms.back());
+        buffers.emplace_back(size(part));
+        if (expected) process.transport.expect(process.previous(), label, buffers.back());
       }
       for (std::uint8_t part = 0; part < 20; ++part) {
         const Bytes head = {part};
@@ -143,7 +143,7 @@ TEST_P(TransportContract, SeveralMessagesOfARoundAllArriveAndStay) {
         parts.insert(part);
         EXPECT_TRUE(
             same(arrival.body, bytes_like(size(part), process.previous(), 0, label.round, part)));
-        EXPECT_TRUE(!expected || same(rooms[part], arrival.body));
+        EXPECT_TRUE(!expected || same(buffers[part], arrival.body));
       }
       EXPECT_EQ(parts.size(), 20u);
       process.flush(label);
@@ -197,15 +197,15 @@ TEST_P(TransportContract, WrongCallsThrow) {
   GetParam().run([](const Process& process) {
     Transport& transport = process.transport;
     const Label label = gossip(process.round + 5);
-    Bytes room(1);
+    Bytes buffer(1);
     EXPECT_THROW(transport.send(process.me(), label, {}, {}), InvalidArgument);
     EXPECT_THROW(transport.send(process.count(), label, {}, {}), InvalidArgument);
     EXPECT_THROW(transport.send(process.next(), label, Bytes(kMostHeadBytes + 1), {}),
                  InvalidArgument);
-    EXPECT_THROW(transport.expect(process.me(), label, room), InvalidArgument);
-    EXPECT_THROW(transport.expect(process.count(), label, room), InvalidArgument);
+    EXPECT_THROW(transport.expect(process.me(), label, buffer), InvalidArgument);
+    EXPECT_THROW(transport.expect(process.count(), label, buffer), InvalidArgument);
     EXPECT_FALSE(transport.receive(label, 0ms));
-    EXPECT_THROW(transport.expect(process.next(), label, room), InvalidArgument);
+    EXPECT_THROW(transport.expect(process.next(), label, buffer), InvalidArgument);
     EXPECT_THROW(transport.receive(gossip(label.round - 1), 0ms), InvalidArgument);
   });
 }
@@ -213,9 +213,9 @@ TEST_P(TransportContract, WrongCallsThrow) {
 TEST_P(TransportContract, ABodyOfAnotherLengthThanExpectedIsCorrupt) {
   GetParam().run([](const Process& process) {
     const Label label = gossip(process.round);
-    Bytes room(10);
+    Bytes buffer(10);
     const Bytes body(11);
-    process.transport.expect(process.previous(), label, room);
+    process.transport.expect(process.previous(), label, buffer);
     process.transport.send(process.next(), label, {}, body);
     EXPECT_THROW(process.receive(label), CorruptData);
     process.flush(label);

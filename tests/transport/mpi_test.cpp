@@ -25,9 +25,9 @@ TEST_P(MpiTransport, MovesBytesWhileTheReceiverComputes) {
     if (!computes && process.next() == 0) return;  // a rank without a partner
     for (const bool expected : {true, false}) {
       const Label label = gossip(process.round + (expected ? 0 : 1));
-      Bytes room(size), body;
+      Bytes buffer(size), body;
       if (computes) {
-        if (expected) transport.expect(process.previous(), label, room);
+        if (expected) transport.expect(process.previous(), label, buffer);
         transport.send(process.previous(), label, {}, {});
         std::this_thread::sleep_for(2s);
         EXPECT_TRUE(same(process.receive(label).body,

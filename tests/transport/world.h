@@ -75,8 +75,8 @@ inline bool same(ByteView a, ByteView b) { return std::ranges::equal(a, b); }
 /// A ring in which every process sends before it receives.
 inline void send_around(const Process& process, std::size_t size, std::uint32_t round,
                         bool expected) {
-  Bytes room(expected ? size : 0);
-  if (expected) process.transport.expect(process.previous(), gossip(round), room);
+  Bytes buffer(expected ? size : 0);
+  if (expected) process.transport.expect(process.previous(), gossip(round), buffer);
   const Bytes head = {1, 2, 3};
   const Bytes body = bytes_like(size, process.me(), process.next(), round);
   EXPECT_TRUE(process.transport.send(process.next(), gossip(round), head, body));
@@ -85,7 +85,7 @@ inline void send_around(const Process& process, std::size_t size, std::uint32_t 
   EXPECT_EQ(arrival.head, head);
   EXPECT_TRUE(same(arrival.body, bytes_like(size, process.previous(), process.me(), round)));
   if (expected && size > 0) {
-    EXPECT_EQ(arrival.body.data(), room.data());
+    EXPECT_EQ(arrival.body.data(), buffer.data());
   }
   process.flush(gossip(round));
 }

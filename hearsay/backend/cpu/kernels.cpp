@@ -122,7 +122,7 @@ class CpuKernels : public Kernels {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
 
-  void* figures(std::size_t count) override {
+  void* result_buffer(std::size_t count) override {
     // Buffers that were handed out must not move: a list of buffers, reused from the first.
     if (handed_out_ == pieces_.size()) pieces_.emplace_back();
     std::vector<double>& piece = pieces_[handed_out_++];

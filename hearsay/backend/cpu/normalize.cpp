@@ -95,7 +95,7 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
 }
 
 void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
-                 const float* also, float* g, float* sum, float* product) {
+                 const float* second, float* g, float* sum, float* product) {
   const std::size_t width = tiles.padded_channels();
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto middle = load(d, centre, n, c);
@@ -122,7 +122,7 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
     };
     const auto single = [&](std::size_t i) { return hn::LoadU(d, g + i); };
     const auto both = [&](std::size_t i) {
-      return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, also + i));
+      return hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, second + i));
     };
     const auto choose = [&](const auto& gradient) {
       if (!output.relu) {
@@ -133,7 +133,7 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
         pass(gradient, by_input);
       }
     };
-    if (also) {
+    if (second) {
       choose(both);
     } else {
       choose(single);
@@ -174,7 +174,7 @@ void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, Per
 }
 
 void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* slope) {
+              float* product, float* dv) {
   const std::size_t width = tiles.padded_channels();
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto kv = load(d, v, n, c);
@@ -191,7 +191,7 @@ void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, 
     }
     hn::StoreU(s, d, sum + n * width + c);
     hn::StoreU(q, d, product + n * width + c);
-    hn::StoreU(r, d, slope + n * width + c);
+    hn::StoreU(r, d, dv + n * width + c);
   });
 }
 
@@ -207,9 +207,9 @@ void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel
       const auto value = hn::LoadU(d, x + i);
       const auto t = hn::Mul(kv, value);
       const auto logit = logistic(d, t);
-      const auto slope = hn::MulAdd(hn::NegMulAdd(logit, logit, logit), t, logit);  // dh/dx
+      const auto derivative = hn::MulAdd(hn::NegMulAdd(logit, logit, logit), t, logit);  // dh/dx
       const auto rest = hn::MulAdd(kb, value, kc);
-      hn::StoreU(hn::MulAdd(hn::Mul(ka, slope), hn::LoadU(d, g + i), rest), d, dx + i);
+      hn::StoreU(hn::MulAdd(hn::Mul(ka, derivative), hn::LoadU(d, g + i), rest), d, dx + i);
     }
   });
 }
@@ -236,8 +236,8 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
   HWY_DYNAMIC_DISPATCH(affine)(x, tiles, scale, offset, residual, relu, y);
 }
 void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
-                 const float* also, float* g, float* sum, float* product) {
-  HWY_DYNAMIC_DISPATCH(affine_sums)(x, tiles, centre, output, also, g, sum, product);
+                 const float* second, float* g, float* sum, float* product) {
+  HWY_DYNAMIC_DISPATCH(affine_sums)(x, tiles, centre, output, second, g, sum, product);
 }
 void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
                      PerChannel c, float* dx) {
@@ -248,8 +248,8 @@ void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, Per
   HWY_DYNAMIC_DISPATCH(evo)(x, tiles, v, scale, offset, residual, y);
 }
 void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* slope) {
-  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, v, sum, product, slope);
+              float* product, float* dv) {
+  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, v, sum, product, dv);
 }
 void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
                   PerChannel b, PerChannel c, float* dx) {

@@ -16,8 +16,8 @@ void moments(const float* x, const Tiles& tiles, float* mean, float* square);
 void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel offset,
             const float* residual, bool relu, float* y);
 
-/// Backward of `affine`. g, the gradient of y, becomes g + also where y > 0 (everywhere without
-/// relu), else 0; `also`, a second gradient of y, may be null. sum = the sum over pixels of g,
+/// Backward of `affine`. g, the gradient of y, becomes g + second where y > 0 (everywhere without
+/// relu), else 0; `second`, another gradient of y, may be null. sum = the sum over pixels of g,
 /// product = that of g (x - centre). If `y` is null, its sign is recomputed from x, scale and
 /// offset.
 struct AffineOutput {
@@ -26,7 +26,7 @@ struct AffineOutput {
   PerChannel scale{}, offset{};
 };
 void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const AffineOutput& output,
-                 const float* also, float* g, float* sum, float* product);
+                 const float* second, float* g, float* sum, float* product);
 
 /// dx = a g + b x + c. dx may be g.
 void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
@@ -38,7 +38,7 @@ void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, Per
 
 /// With h = x s(v x): the sums over pixels of g, g h and g dh/dv.
 void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* slope);
+              float* product, float* dv);
 
 /// dx = a g dh/dx + b x + c. dx may be g.
 void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,

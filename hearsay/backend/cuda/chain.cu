@@ -214,7 +214,8 @@ struct Chain::Pending {
   }
 };
 
-Chain::Chain(Tape& tape) : tape_(tape), pending_(std::make_unique<Pending>()) {}
+Chain::Chain(LaunchRecorder& recorder)
+    : recorder_(recorder), pending_(std::make_unique<Pending>()) {}
 Chain::~Chain() = default;
 
 std::size_t Chain::pieces(std::size_t dim) {
@@ -223,9 +224,9 @@ std::size_t Chain::pieces(std::size_t dim) {
 }
 
 void Chain::add(const Request& request) {
-  if (!pending_->takes(request)) tape_.settle();
+  if (!pending_->takes(request)) recorder_.flush();
   pending_->add(request);
-  tape_.postpone([this] { launch(); });
+  recorder_.postpone([this] { launch(); });
 }
 
 void Chain::launch() {
@@ -238,7 +239,8 @@ void Chain::launch() {
   });
   const dim3 grid(static_cast<unsigned>(pieces(program.dim)), static_cast<unsigned>(now.rows));
   const std::span<const float2> factors(now.factors, program.count);
-  tape_.launch(run_chain, grid, kThreads, 0, program, tape_.put(factors), tape_.put(now.norms));
+  recorder_.launch(run_chain, grid, kThreads, 0, program, recorder_.put(factors),
+                   recorder_.put(now.norms));
 }
 
 void Chain::fill(float value, Block y) {

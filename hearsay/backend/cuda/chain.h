@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 #include "hearsay/backend/kernels.h"
 
 namespace hearsay::backend::cuda {
@@ -16,16 +16,16 @@ namespace hearsay::backend::cuda {
 ///   chain.axpby(1, g, beta, m);      m = beta m + g
 ///   chain.axpby(-lr, m, 1, x);       x = x - lr m       one launch: reads g, x, m, writes them
 ///
-/// The launch is postponed until the launch recorder is asked for anything else (Tape::postpone),
-/// or until a formula comes that does not fit: of blocks of another shape, of blocks that overlap
-/// with others in part, or one too many. Factors are in the staging buffer, so other ones need no
-/// new capture.
+/// The launch is postponed until the launch recorder is asked for anything else
+/// (LaunchRecorder::postpone), or until a formula comes that does not fit: of blocks of another
+/// shape, of blocks that overlap with others in part, or one too many. Factors are in the staging
+/// buffer, so other ones need no new capture.
 class Chain {
  public:
   static constexpr std::size_t kMostArrays = 5;
   static constexpr std::size_t kMostFormulas = 12;
 
-  explicit Chain(Tape& tape);
+  explicit Chain(LaunchRecorder& recorder);
   ~Chain();
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
@@ -56,7 +56,7 @@ class Chain {
   void launch();
 
   struct Pending;
-  Tape& tape_;
+  LaunchRecorder& recorder_;
   std::unique_ptr<Pending> pending_;
 };
 

@@ -8,10 +8,10 @@
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/devices.h"
 #include "hearsay/backend/cuda/elementwise.cuh"
-#include "hearsay/backend/cuda/figures.h"
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/backend/cuda/mix.cuh"
 #include "hearsay/backend/cuda/reduce.cuh"
+#include "hearsay/backend/cuda/result_buffers.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::backend::cuda {
@@ -49,13 +49,13 @@ class CudaKernels final : public Kernels {
     context_->processors = properties.multiProcessorCount;
     context_->shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
     constexpr int kSince = 90;  // of the card, and of the code that this build has for it
-    context_->bulk_copies = properties.major * 10 >= kSince && code.ptxVersion >= kSince;
+    context_->has_tma = properties.major * 10 >= kSince && code.ptxVersion >= kSince;
   }
 
   ~CudaKernels() override {
     // Launches recorded or running may use the scratch and the result buffers that are freed now.
     try {
-      tape().synchronize();
+      recorder().synchronize();
     } catch (const RunFailed&) {  // every later call on the device says so too
     }
   }
@@ -77,23 +77,23 @@ class CudaKernels final : public Kernels {
     return Array({memory, [](void* data) { cudaFreeHost(data); }}, 1, floats, ElementType::kF32);
   }
 
-  void submit() override { tape().submit(); }
+  void submit() override { recorder().submit(); }
 
   /// There are fewer streams than there may be runs: those that share one are serialized.
-  void use_lane(std::size_t lane) override {
-    if (lane == 0) {
-      tape().join_all();
-      return tape().use(0);
+  void use_stream(std::size_t stream) override {
+    if (stream == 0) {
+      recorder().join_all();
+      return recorder().use(0);
     }
-    const int side = 1 + static_cast<int>((lane - 1) % (Tape::kLanes - 1));
-    if (side == tape().lane()) return;
-    tape().fork(side);
-    tape().use(side);
+    const int side = 1 + static_cast<int>((stream - 1) % (LaunchRecorder::kStreams - 1));
+    if (side == recorder().current_stream()) return;
+    recorder().fork(side);
+    recorder().use(side);
   }
 
   void synchronize() override {
-    tape().synchronize();
-    figures_.recycle();
+    recorder().synchronize();
+    result_buffers_.recycle();
   }
 
   void fill(float value, Block y) override {
@@ -113,22 +113,24 @@ class CudaKernels final : public Kernels {
     if (y.size() == 0) return;
     double* squares = sums_of(y.rows);
     sum_squares(y, squares);
-    tape().launch(shorten_rows, columns(y), kThreads, 0, tape().put(most), squares, y.data, y.dim);
+    recorder().launch(shorten_rows, columns(y), kThreads, 0, recorder().put(most), squares, y.data,
+                      y.dim);
   }
 
   void divide_rows(ConstBlock x, std::span<const double> u, Block z) override {
     if (z.size() == 0) return;
     const std::vector<float> divisors(u.begin(), u.end());
-    tape().launch(cuda::divide_rows, divide_grid(z.rows, z.dim), kThreads, 0,
-                  tape().put(std::span<const float>(divisors)), x.data, z.data, z.dim,
-                  offset_of(z.data), offset_of(x.data) == offset_of(z.data));
+    recorder().launch(cuda::divide_rows, divide_grid(z.rows, z.dim), kThreads, 0,
+                      recorder().put(std::span<const float>(divisors)), x.data, z.data, z.dim,
+                      offset_of(z.data), offset_of(x.data) == offset_of(z.data));
   }
 
   void adam(const AdamRates& r, Block m, Block v, Block g) override {
     if (g.size() == 0) return;
     const float rates[] = {r.beta1, r.beta2, r.epsilon, r.c1, r.c2};
-    tape().launch(cuda::adam, blocks_for(g.size(), kThreads), kThreads, 0,
-                  tape().put(std::span<const float>(rates)), m.data, v.data, g.data, g.size());
+    recorder().launch(cuda::adam, blocks_for(g.size(), kThreads), kThreads, 0,
+                      recorder().put(std::span<const float>(rates)), m.data, v.data, g.data,
+                      g.size());
   }
 
   void accumulate(float a, std::span<const VectorView> q, Block y) override {
@@ -139,31 +141,32 @@ class CudaKernels final : public Kernels {
     const std::vector<View> views = device_views(q.first(y.rows));
     // Rounded up, so that counts that differ a little from round to round give the same grid.
     const dim3 grid(blocks_for(std::bit_ceil(most), kThreads), static_cast<unsigned>(y.rows));
-    tape().launch(accumulate_rows, grid, kThreads, 0, tape().put(a),
-                  tape().put_list(std::span(views)), y.data, y.dim);
+    recorder().launch(accumulate_rows, grid, kThreads, 0, recorder().put(a),
+                      recorder().put_list(std::span(views)), y.data, y.dim);
   }
 
   void mean_rows(Block x) override {
     if (x.size() == 0) return;
-    tape().launch(mean_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim);
+    recorder().launch(mean_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows,
+                      x.dim);
   }
 
   void sum_rows(ConstBlock x, std::span<double> out) override {
     if (x.dim == 0) return;
     double* sums = sums_of(x.dim);
-    tape().launch(sum_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim,
-                  sums);
+    recorder().launch(sum_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim,
+                      sums);
     copy_to_host(sums, out.data(), x.dim * sizeof(double));
   }
 
   double magnitude(std::span<const VectorView> q, std::size_t dim) override {
     if (q.empty()) return 0;
     double* sums = sums_of(q.size());
-    make_room(q.size(), pieces_of(dim));
+    reserve_scratch(q.size(), pieces_of(dim));
     const std::vector<View> views = device_views(q);
     const dim3 grid(pieces_of(dim), static_cast<unsigned>(q.size()));
-    tape().launch(sum_magnitudes, grid, kSumThreads, 0, tape().put_list(std::span(views)), dim,
-                  scratch().partial.data(), scratch().tickets.data(), sums);
+    recorder().launch(sum_magnitudes, grid, kSumThreads, 0, recorder().put_list(std::span(views)),
+                      dim, scratch().partial.data(), scratch().tickets.data(), sums);
     std::vector<double> each(q.size());
     copy_to_host(sums, each.data(), each.size() * sizeof(double));
     return std::accumulate(each.begin(), each.end(), 0.0);
@@ -178,7 +181,7 @@ class CudaKernels final : public Kernels {
     // so the context lives as long as its blocks, which are freed only after what was recorded.
     return {memory.release(), [context = context_](void* data) {
               try {
-                context->tape.submit();
+                context->recorder.submit();
               } catch (const RunFailed&) {  // every later call on the device says so too
               }
               cudaFree(data);
@@ -187,22 +190,22 @@ class CudaKernels final : public Kernels {
 
   /// After all that was recorded.
   void copy_to_host(const void* from, void* to, std::size_t bytes) override {
-    tape().submit();
+    recorder().submit();
     if (bytes == 0) return;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, tape().stream()),
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, recorder().stream()),
           "copying from the device");
-    check(cudaStreamSynchronize(tape().stream()), "running on the device");
+    check(cudaStreamSynchronize(recorder().stream()), "running on the device");
   }
 
   void copy_to_device(const void* from, void* to, std::size_t bytes) override {
-    tape().submit();
+    recorder().submit();
     if (bytes == 0) return;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, tape().stream()),
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, recorder().stream()),
           "copying to the device");
-    check(cudaStreamSynchronize(tape().stream()), "copying to the device");
+    check(cudaStreamSynchronize(recorder().stream()), "copying to the device");
   }
 
-  void* figures(std::size_t count) override { return figures_.take(count); }
+  void* result_buffer(std::size_t count) override { return result_buffers_.take(count); }
 
   void mix_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) override {
     if (q.empty() || x.size() == 0) return;
@@ -218,21 +221,21 @@ class CudaKernels final : public Kernels {
     if (q.empty() || x.size() == 0) return;
     const DenseMixing m = dense_mixing(mixing, q, x);
     const unsigned width = mix_columns(x.rows);
-    tape().launch(mix_dense_compensated, blocks_for(x.dim, width),
-                  dim3(width, mix_height(x.rows, width)), 0,
-                  tape().put(std::span<const Share>(m.own)), tape().put(mixing.begin),
-                  tape().put_list(std::span<const Share>(m.edges)), tape().put(keep), x.data,
-                  low.data, x.rows, x.dim);
+    recorder().launch(mix_dense_compensated, blocks_for(x.dim, width),
+                      dim3(width, mix_height(x.rows, width)), 0,
+                      recorder().put(std::span<const Share>(m.own)), recorder().put(mixing.begin),
+                      recorder().put_list(std::span<const Share>(m.edges)), recorder().put(keep),
+                      x.data, low.data, x.rows, x.dim);
   }
 
  private:
-  Tape& tape() { return context_->tape; }
+  LaunchRecorder& recorder() { return context_->recorder; }
 
   static dim3 columns(ConstBlock x) {
     return {blocks_for(x.dim, kThreads), static_cast<unsigned>(x.rows), 1};
   }
 
-  void make_room(std::size_t rows, std::size_t pieces) {
+  void reserve_scratch(std::size_t rows, std::size_t pieces) {
     grow(&Scratch::partial, rows * pieces);
     grow(&Scratch::tickets, rows);
   }
@@ -240,7 +243,7 @@ class CudaKernels final : public Kernels {
   /// `out` is device memory or a result buffer.
   void sum_squares(ConstBlock x, double* out) {
     if (x.rows == 0) return;
-    make_room(x.rows, Chain::pieces(x.dim));
+    reserve_scratch(x.rows, Chain::pieces(x.dim));
     chain_.squared_norms(x, {scratch().partial.data(), scratch().tickets.data()}, out);
   }
 
@@ -255,7 +258,7 @@ class CudaKernels final : public Kernels {
     Memory<double> partial, sums;
     Memory<unsigned> tickets;
   };
-  Scratch& scratch() { return scratch_[tape().lane()]; }
+  Scratch& scratch() { return scratch_[recorder().current_stream()]; }
 
   /// Submits what was recorded with the old memory, so nothing may have been put for later. The
   /// current stream stays the same.
@@ -263,10 +266,10 @@ class CudaKernels final : public Kernels {
   void grow(Memory<T> Scratch::*member, std::size_t size) {
     Memory<T>& memory = scratch().*member;
     if (memory.size() >= size) return;
-    const int lane = tape().lane();
-    tape().synchronize();
+    const int stream = recorder().current_stream();
+    recorder().synchronize();
     memory = Memory<T>(std::bit_ceil(size));
-    use_lane(static_cast<std::size_t>(lane));
+    use_stream(static_cast<std::size_t>(stream));
   }
 
   /// Own weights and edges of each row, for the kernels that mix dense vectors.
@@ -304,10 +307,10 @@ class CudaKernels final : public Kernels {
     const DenseMixing m = dense_mixing(mixing, q, x);
     const unsigned width = mix_columns(x.rows);
     const std::size_t shared = m.in_place ? x.rows * width * sizeof(float) : 0;
-    tape().launch(mix_dense, blocks_for(x.dim, width), dim3(width, mix_height(x.rows, width)),
-                  shared, tape().put(std::span<const Share>(m.own)), tape().put(mixing.begin),
-                  tape().put_list(std::span<const Share>(m.edges)), m.in_place, x.data, x.rows,
-                  x.dim);
+    recorder().launch(
+        mix_dense, blocks_for(x.dim, width), dim3(width, mix_height(x.rows, width)), shared,
+        recorder().put(std::span<const Share>(m.own)), recorder().put(mixing.begin),
+        recorder().put_list(std::span<const Share>(m.edges)), m.in_place, x.data, x.rows, x.dim);
   }
 
   void mix_sparse_rows(const Mixing& mixing, std::span<const VectorView> q, Block x) {
@@ -325,15 +328,16 @@ class CudaKernels final : public Kernels {
     }
     const std::size_t width = std::max(kLeastColumns, (x.dim + kMostRanges - 1) / kMostRanges);
     const dim3 grid(blocks_for(x.dim, width), static_cast<unsigned>(x.rows));
-    tape().launch(mix_sparse, grid, kThreads, 0, tape().put(std::span<const std::uint32_t>(begin)),
-                  tape().put_list(std::span<const Term>(terms)), x.data, x.dim, width);
+    recorder().launch(mix_sparse, grid, kThreads, 0,
+                      recorder().put(std::span<const std::uint32_t>(begin)),
+                      recorder().put_list(std::span<const Term>(terms)), x.data, x.dim, width);
   }
 
   std::string isa_;
   std::shared_ptr<Context> context_;  // shared with the blocks
-  Chain chain_{context_->tape};
-  Figures figures_;
-  Scratch scratch_[Tape::kLanes];
+  Chain chain_{context_->recorder};
+  ResultBuffers result_buffers_;
+  Scratch scratch_[LaunchRecorder::kStreams];
 };
 
 /// Throws InvalidArgument, with what a user can do, unless `status` is a success.

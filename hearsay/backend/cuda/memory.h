@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 
 namespace hearsay::backend::cuda {
 

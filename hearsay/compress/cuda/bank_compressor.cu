@@ -54,8 +54,8 @@ class CudaCompressor final : public BankCompressor {
 
   ~CudaCompressor() override {
     try {
-      context_.tape.submit();     // what was recorded uses memory that is freed now
-    } catch (const RunFailed&) {  // every later call on the device says so too
+      context_.recorder.submit();  // what was recorded uses memory that is freed now
+    } catch (const RunFailed&) {   // every later call on the device says so too
     }
   }
 
@@ -76,21 +76,22 @@ class CudaCompressor final : public BankCompressor {
     const std::size_t stride = rows_->most_bytes() / sizeof(std::uint32_t) + 2;
     const std::size_t words = v.rows * stride;
     if (words_.size() < words) {
-      context_.tape.submit();  // what was recorded with the old memory
+      context_.recorder.submit();  // what was recorded with the old memory
       words_ = backend::cuda::Memory<std::uint32_t>(words);
     }
     rows_->compress(v.data, v.rows, round, bytes, q, true);
     if (words > 0) {
-      context_.tape.launch(clear, static_cast<unsigned>((words + kThreads - 1) / kThreads),
-                           kThreads, 0, words_.data(), words);
+      context_.recorder.launch(clear, static_cast<unsigned>((words + kThreads - 1) / kThreads),
+                               kThreads, 0, words_.data(), words);
       rows_->encode(words_.data(), stride);
     }
-    context_.tape.submit();
+    context_.recorder.submit();
     std::vector<std::uint32_t> host(words);
     backend::cuda::check(cudaMemcpyAsync(host.data(), words_.data(), words * sizeof(std::uint32_t),
-                                         cudaMemcpyDeviceToHost, context_.tape.stream()),
+                                         cudaMemcpyDeviceToHost, context_.recorder.stream()),
                          "copying from the device");
-    backend::cuda::check(cudaStreamSynchronize(context_.tape.stream()), "running on the device");
+    backend::cuda::check(cudaStreamSynchronize(context_.recorder.stream()),
+                         "running on the device");
     wire.resize(v.rows);
     for (std::size_t i = 0; i < v.rows; ++i) {
       wire[i].resize(bytes[i]);

@@ -28,9 +28,9 @@ DenseRows::DenseRows(Context& context, const Layout& layout)
 }
 
 void DenseRows::view(std::size_t rows, std::vector<backend::VectorView>& q) {
-  if (rows > room_) {
-    context_.tape.submit();  // what was recorded with the old memory
-    room_ = rows;
+  if (rows > capacity_) {
+    context_.recorder.submit();  // what was recorded with the old memory
+    capacity_ = rows;
     dense_ = Memory<float>(std::max<std::size_t>(rows * dim_, 1));  // a view of nothing is dense
     scales_ = Memory<float>(rows * tensors_.size());
     partial_ = Memory<double>(rows * stretches_.size());

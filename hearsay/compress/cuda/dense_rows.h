@@ -41,7 +41,7 @@ class DenseRows : public Rows {
   backend::cuda::Memory<double> partial_;               ///< [row][stretch]
 
  private:
-  std::size_t room_ = 0;  ///< rows
+  std::size_t capacity_ = 0;  ///< rows
 };
 
 }  // namespace hearsay::compress::cuda

@@ -40,7 +40,7 @@ class IdentityRows final : public DenseRows {
     if (empty()) return;
     const dim3 grid(static_cast<unsigned>((dim_ + kThreads - 1) / kThreads),
                     static_cast<unsigned>(rows_));
-    context_.tape.launch(copy_rows, grid, kThreads, 0, from, dim_, to, stride);
+    context_.recorder.launch(copy_rows, grid, kThreads, 0, from, dim_, to, stride);
   }
 };
 

@@ -123,33 +123,33 @@ class QsgdRows final : public DenseRows {
     view(rows, q);
     std::ranges::fill(bytes, 0);
     if (empty()) return;
-    make_room(coded);
+    reserve(coded);
     std::vector<Random> randoms;
     for (std::size_t i = 0; i < rows; ++i) {
       const std::uint32_t peer = streams_.first + static_cast<std::uint32_t>(i);
       randoms.emplace_back(streams_.seed, Purpose::kRounding, peer, round);
     }
-    backend::cuda::Tape& tape = context_.tape;
+    backend::cuda::LaunchRecorder& recorder = context_.recorder;
     const auto tensors = static_cast<std::uint32_t>(tensors_.size());
-    tape.launch(sum_stretches<Square>, grid(), kThreads, 0, Square{}, stretches_.data(), v, dim_,
-                partial_.data());
-    tape.launch(find_scales<Root>, static_cast<unsigned>(rows), kThreads, 0, Root{},
-                tensor_table_.data(), first_stretch_.data(), tensors,
-                static_cast<std::uint32_t>(stretches_.size()), partial_.data(), scales_.data());
+    recorder.launch(sum_stretches<Square>, grid(), kThreads, 0, Square{}, stretches_.data(), v,
+                    dim_, partial_.data());
+    recorder.launch(find_scales<Root>, static_cast<unsigned>(rows), kThreads, 0, Root{},
+                    tensor_table_.data(), first_stretch_.data(), tensors,
+                    static_cast<std::uint32_t>(stretches_.size()), partial_.data(), scales_.data());
     const Quantizer quantizer{.stretches = stretches_.data(),
                               .scales = scales_.data(),
                               .divisors = divisors_.data(),
-                              .streams = tape.put(std::span<const Random>(randoms)),
+                              .streams = recorder.put(std::span<const Random>(randoms)),
                               .out = dense_.data(),
                               .codes = coded ? codes_.data() : nullptr,
                               .nonzero = nonzero_.data(),
                               .tickets = tickets_.data(),
-                              .bytes = tape.put(bytes.data()),
+                              .bytes = recorder.put(bytes.data()),
                               .fixed_bits = kind_.bits * std::uint64_t{dim_},
                               .dim = dim_,
                               .tensors = tensors,
                               .bits = kind_.bits};
-    tape.launch(quantize, grid(), kThreads, 0, quantizer, v);
+    recorder.launch(quantize, grid(), kThreads, 0, quantizer, v);
   }
 
   std::size_t most_bytes() const override {
@@ -162,18 +162,20 @@ class QsgdRows final : public DenseRows {
     const auto tensors = static_cast<std::uint32_t>(tensors_.size());
     const LevelCodes codes{codes_.data(), dim_, kind_.bits};
     const dim3 grid(pieces(), rows);
-    context_.tape.launch(write_scales, rows, kThreads, 0, scales_.data(), tensors, words, stride);
-    context_.tape.launch(measure_codes<LevelCodes>, grid, kCodeThreads, 0, codes, lengths_.data());
-    context_.tape.launch(write_codes<LevelCodes>, grid, kCodeThreads, 0, codes, lengths_.data(),
-                         words, stride, 32 * std::uint64_t{tensors});
+    context_.recorder.launch(write_scales, rows, kThreads, 0, scales_.data(), tensors, words,
+                             stride);
+    context_.recorder.launch(measure_codes<LevelCodes>, grid, kCodeThreads, 0, codes,
+                             lengths_.data());
+    context_.recorder.launch(write_codes<LevelCodes>, grid, kCodeThreads, 0, codes, lengths_.data(),
+                             words, stride, 32 * std::uint64_t{tensors});
   }
 
  private:
   unsigned pieces() const { return static_cast<unsigned>((dim_ + kCodePiece - 1) / kCodePiece); }
 
-  void make_room(bool coded) {
+  void reserve(bool coded) {
     const bool small = nonzero_.size() < rows_, code_small = coded && codes_.size() < rows_ * dim_;
-    if (small || code_small) context_.tape.submit();  // what was recorded with the old memory
+    if (small || code_small) context_.recorder.submit();  // what was recorded with the old memory
     if (small) {
       nonzero_ = backend::cuda::Memory<unsigned>(rows_);
       tickets_ = backend::cuda::Memory<unsigned>(rows_);

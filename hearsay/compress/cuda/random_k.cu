@@ -46,9 +46,9 @@ class RandomKRows final : public SparseRows {
     }
     const dim3 grid(static_cast<unsigned>((keep_ + kThreads - 1) / kThreads),
                     static_cast<unsigned>(rows));
-    context_.tape.launch(gather, grid, kThreads, 0,
-                         context_.tape.put_list(std::span<const std::uint32_t>(chosen_)), v, dim_,
-                         factor_, keep_, index_.data(), value_.data());
+    context_.recorder.launch(gather, grid, kThreads, 0,
+                             context_.recorder.put_list(std::span<const std::uint32_t>(chosen_)), v,
+                             dim_, factor_, keep_, index_.data(), value_.data());
   }
 
   Streams streams_;

@@ -55,15 +55,15 @@ class SignRows final : public DenseRows {
     view(rows, q);
     std::ranges::fill(bytes, most_bytes());
     if (empty()) return;
-    backend::cuda::Tape& tape = context_.tape;
+    backend::cuda::LaunchRecorder& recorder = context_.recorder;
     const auto tensors = static_cast<std::uint32_t>(tensors_.size());
-    tape.launch(sum_stretches<Magnitude>, grid(), kThreads, 0, Magnitude{}, stretches_.data(), v,
-                dim_, partial_.data());
-    tape.launch(find_scales<Mean>, static_cast<unsigned>(rows), kThreads, 0, Mean{},
-                tensor_table_.data(), first_stretch_.data(), tensors,
-                static_cast<std::uint32_t>(stretches_.size()), partial_.data(), scales_.data());
-    tape.launch(scaled_signs, grid(), kThreads, 0, stretches_.data(), v, dim_, scales_.data(),
-                tensors_.size(), dense_.data());
+    recorder.launch(sum_stretches<Magnitude>, grid(), kThreads, 0, Magnitude{}, stretches_.data(),
+                    v, dim_, partial_.data());
+    recorder.launch(find_scales<Mean>, static_cast<unsigned>(rows), kThreads, 0, Mean{},
+                    tensor_table_.data(), first_stretch_.data(), tensors,
+                    static_cast<std::uint32_t>(stretches_.size()), partial_.data(), scales_.data());
+    recorder.launch(scaled_signs, grid(), kThreads, 0, stretches_.data(), v, dim_, scales_.data(),
+                    tensors_.size(), dense_.data());
   }
 
   std::size_t most_bytes() const override { return 4 * tensors_.size() + (dim_ + 7) / 8; }
@@ -72,10 +72,11 @@ class SignRows final : public DenseRows {
     if (empty()) return;
     const auto rows = static_cast<unsigned>(rows_);
     const auto tensors = static_cast<std::uint32_t>(tensors_.size());
-    context_.tape.launch(write_scales, rows, kThreads, 0, scales_.data(), tensors, words, stride);
+    context_.recorder.launch(write_scales, rows, kThreads, 0, scales_.data(), tensors, words,
+                             stride);
     const dim3 grid(static_cast<unsigned>((dim_ + kThreads - 1) / kThreads), rows);
-    context_.tape.launch(write_signs, grid, kThreads, 0, dense_.data(), dim_, words, stride,
-                         tensors_.size());
+    context_.recorder.launch(write_signs, grid, kThreads, 0, dense_.data(), dim_, words, stride,
+                             tensors_.size());
   }
 
  private:

@@ -108,10 +108,10 @@ SparseRows::SparseRows(Context& context, std::vector<Unit> units, std::size_t di
   unit_end_ = backend::cuda::Memory<std::uint32_t>(std::span<const std::uint32_t>(ends));
 }
 
-void SparseRows::make_room(std::size_t rows) {
-  if (rows <= room_) return;
-  context_.tape.submit();  // what was recorded with the old memory
-  room_ = rows;
+void SparseRows::reserve(std::size_t rows) {
+  if (rows <= capacity_) return;
+  context_.recorder.submit();  // what was recorded with the old memory
+  capacity_ = rows;
   index_ = backend::cuda::Memory<std::uint32_t>(rows * keep_);
   value_ = backend::cuda::Memory<float>(rows * keep_);
   scales_ = backend::cuda::Memory<float>(rows * units_.size());
@@ -124,7 +124,7 @@ void SparseRows::make_room(std::size_t rows) {
 void SparseRows::compress(const float* v, std::size_t rows, std::uint32_t round,
                           std::span<std::uint64_t> bytes, std::vector<backend::VectorView>& q,
                           bool) {
-  make_room(rows);
+  reserve(rows);
   rows_ = rows;
   q.clear();
   for (std::size_t i = 0; i < rows; ++i) {
@@ -135,9 +135,9 @@ void SparseRows::compress(const float* v, std::size_t rows, std::uint32_t round,
     std::ranges::fill(bytes, value_bytes_);
   } else if (rows > 0) {
     const dim3 grid(blocks_for(keep_, kPlanPiece), static_cast<unsigned>(rows));
-    context_.tape.launch(plan_rice, grid, kThreads, 0, index_.data(), keep_, sums_.data(),
-                         tickets_.data(), value_bytes_, plans_.data(),
-                         context_.tape.put(bytes.data()));
+    context_.recorder.launch(plan_rice, grid, kThreads, 0, index_.data(), keep_, sums_.data(),
+                             tickets_.data(), value_bytes_, plans_.data(),
+                             context_.recorder.put(bytes.data()));
   }
 }
 
@@ -152,10 +152,11 @@ void SparseRows::encode(std::uint32_t* words, std::size_t stride) {
   if (sends_indices()) {
     const RiceCodes codes{index_.data(), keep_, plans_.data()};
     const dim3 grid(blocks_for(keep_, kCodePiece), rows);
-    context_.tape.launch(write_parameters, rows, 1, 0, plans_.data(), words, stride);
-    context_.tape.launch(measure_codes<RiceCodes>, grid, kCodeThreads, 0, codes, lengths_.data());
-    context_.tape.launch(write_codes<RiceCodes>, grid, kCodeThreads, 0, codes, lengths_.data(),
-                         words, stride, std::uint64_t{8});
+    context_.recorder.launch(write_parameters, rows, 1, 0, plans_.data(), words, stride);
+    context_.recorder.launch(measure_codes<RiceCodes>, grid, kCodeThreads, 0, codes,
+                             lengths_.data());
+    context_.recorder.launch(write_codes<RiceCodes>, grid, kCodeThreads, 0, codes, lengths_.data(),
+                             words, stride, std::uint64_t{8});
   }
   const Values values{.value = value_.data(),
                       .scales = scales_.data(),
@@ -164,8 +165,8 @@ void SparseRows::encode(std::uint32_t* words, std::size_t stride) {
                       .keep = keep_,
                       .units = static_cast<std::uint32_t>(units_.size()),
                       .format = format_};
-  context_.tape.launch(write_values, dim3(blocks_for(keep_, kThreads), rows), kThreads, 0, values,
-                       words, stride);
+  context_.recorder.launch(write_values, dim3(blocks_for(keep_, kThreads), rows), kThreads, 0,
+                           values, words, stride);
 }
 
 }  // namespace hearsay::compress::cuda

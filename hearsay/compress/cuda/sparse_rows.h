@@ -32,11 +32,11 @@ class SparseRows : public Rows {
   backend::cuda::Memory<float> scales_;  ///< [row][unit], of q8
 
  private:
-  void make_room(std::size_t rows);
+  void reserve(std::size_t rows);
   bool sends_indices() const { return keep_ < dim_; }
 
   std::size_t value_bytes_;
-  std::size_t room_ = 0;  ///< rows
+  std::size_t capacity_ = 0;  ///< rows
   backend::cuda::Memory<std::uint32_t> unit_end_;
   backend::cuda::Memory<unsigned> sums_, tickets_;
   backend::cuda::Memory<RicePlan> plans_;

@@ -73,38 +73,38 @@ class TopKRows final : public SparseRows {
                     .keep = keep_,
                     .units = static_cast<std::uint32_t>(units_.size()),
                     .format = format_};
-    backend::cuda::Tape& tape = context_.tape;
+    backend::cuda::LaunchRecorder& recorder = context_.recorder;
     // Classes run side by side: stream 0 takes the last, whose blocks take longest. A caller on a
     // side stream has others beside it already, and its classes come one after the other.
-    const bool alone = tape.lane() == 0;
+    const bool alone = recorder.current_stream() == 0;
     for (std::size_t c = 0; c < kClassCount; ++c) {
       if (small_[c].size() == 0) continue;
-      const int lane = alone && c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
-      if (lane > 0) {
-        tape.fork(lane);
-        tape.use(lane);
+      const int stream = alone && c + 1 < kClassCount ? static_cast<int>(c) + 1 : 0;
+      if (stream > 0) {
+        recorder.fork(stream);
+        recorder.use(stream);
       }
       const dim3 grid(static_cast<unsigned>(small_[c].size()), static_cast<unsigned>(rows));
-      tape.launch(select_small, grid, kClasses[c].threads, shared_bytes(kClasses[c].entries),
-                  small_[c].data(), v, dim_, kept);
-      if (lane > 0) tape.use(0);
+      recorder.launch(select_small, grid, kClasses[c].threads, shared_bytes(kClasses[c].entries),
+                      small_[c].data(), v, dim_, kept);
+      if (stream > 0) recorder.use(0);
     }
     if (large_.size() > 0) select_large(v, rows, kept);
     for (std::size_t c = 0; alone && c + 1 < kClassCount; ++c) {
-      if (small_[c].size() > 0) tape.join(static_cast<int>(c) + 1);
+      if (small_[c].size() > 0) recorder.join(static_cast<int>(c) + 1);
     }
   }
 
   void select_large(const float* v, std::size_t rows, const Kept& kept) {
     const dim3 grid(static_cast<unsigned>(unit_of_.size()), static_cast<unsigned>(rows));
     const LargeSearch search = searches(rows);
-    backend::cuda::Tape& tape = context_.tape;
-    tape.launch(list_guessed, grid, kPieceThreads, 0, search, v, dim_);
-    tape.launch(search_first, grid, kPieceThreads, 0, search, v, dim_);
-    tape.launch(search_second, grid, kPieceThreads, 0, search, v, dim_);
-    tape.launch(search_last, grid, kListThreads, 0, search, v, dim_);
-    tape.launch(tally_large, grid, kListThreads, 0, search, v, dim_);
-    tape.launch(write_large, grid, kListThreads, 0, search, v, dim_, kept);
+    backend::cuda::LaunchRecorder& recorder = context_.recorder;
+    recorder.launch(list_guessed, grid, kPieceThreads, 0, search, v, dim_);
+    recorder.launch(search_first, grid, kPieceThreads, 0, search, v, dim_);
+    recorder.launch(search_second, grid, kPieceThreads, 0, search, v, dim_);
+    recorder.launch(search_last, grid, kListThreads, 0, search, v, dim_);
+    recorder.launch(tally_large, grid, kListThreads, 0, search, v, dim_);
+    recorder.launch(write_large, grid, kListThreads, 0, search, v, dim_, kept);
   }
 
   LargeSearch searches(std::size_t rows) {

@@ -54,7 +54,7 @@ std::vector<std::uint16_t> read_labels(const Array& y, std::string_view name,
   if (!flat || y.kind == 'f') {
     file.corrupt(
         fmt::format("has {} of type {}{} and shape ({}); labels must be whole numbers, "
-                    "one a sample",
+                    "one per sample",
                     name, y.kind, y.width, fmt::join(y.shape, ", ")));
   }
   std::vector<std::uint16_t> labels(y.size());

@@ -155,19 +155,19 @@ class Logistic final : public ClosedForm {
   void set_tilts(const std::vector<VectorXd>& pulls, double heterogeneity, std::size_t rows) {
     const VectorXd x = Eigen::Map<const VectorXd>(optimum_.data(), d());
     const auto n = static_cast<double>(peers_);
-    std::vector<VectorXd> slopes(peers_, VectorXd::Zero(d()));
-    pool_.run(peers_, [&](std::size_t i) { add_samples(i, all_, x, slopes[i]); });
+    std::vector<VectorXd> gradients(peers_, VectorXd::Zero(d()));
+    pool_.run(peers_, [&](std::size_t i) { add_samples(i, all_, x, gradients[i]); });
     VectorXd mean_pull = VectorXd::Zero(d());
-    VectorXd mean_slope = VectorXd::Zero(d());
+    VectorXd mean_gradient = VectorXd::Zero(d());
     for (std::size_t i = 0; i < peers_; ++i) {
       mean_pull += pulls[i] / n;
-      mean_slope += slopes[i] / n;
+      mean_gradient += gradients[i] / n;
     }
     double apart = 0;
     for (const VectorXd& pull : pulls) apart += (pull - mean_pull).squaredNorm() / n;
     const double s = peers_ > 1 ? std::sqrt(heterogeneity / apart) : 0;
     for (std::size_t row = 0; row < rows; ++row) {
-      tilts_.push_back(s * (pulls[peer(row)] - mean_pull) - (slopes[peer(row)] - mean_slope));
+      tilts_.push_back(s * (pulls[peer(row)] - mean_pull) - (gradients[peer(row)] - mean_gradient));
     }
   }
 

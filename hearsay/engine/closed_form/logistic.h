@@ -12,7 +12,7 @@ inline constexpr Parameter kLogisticParameters[] = {
     {"heterogeneity", "0.1", "[0, inf)", "b^2: how far the peers' gradients are apart at x*"},
     {"noise", "0", "[0, inf)", "sigma^2: mean squared norm of the added gradient noise"},
     {"l2", "0.01", "[0, inf)", "strength of the l2 term; above 0 the problem is strongly convex"},
-    {"batch", "0", "[0, 1000000]", "samples a round; 0: all of them"},
+    {"batch", "0", "[0, 1000000]", "samples per round; 0: all of them"},
 };
 
 /// Binary logistic regression:

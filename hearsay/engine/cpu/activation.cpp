@@ -12,13 +12,13 @@ namespace {
 struct Relu {
   static constexpr bool kFromOutput = true;
   static float value(float x) { return std::max(x, 0.0f); }
-  static float slope(float y) { return y > 0 ? 1.0f : 0.0f; }
+  static float derivative(float y) { return y > 0 ? 1.0f : 0.0f; }
 };
 
 struct HardSigmoid {
   static constexpr bool kFromOutput = false;
   static float value(float x) { return std::clamp((x + 3.0f) / 6.0f, 0.0f, 1.0f); }
-  static float slope(float x) { return x > -3.0f && x < 3.0f ? 1.0f / 6.0f : 0.0f; }
+  static float derivative(float x) { return x > -3.0f && x < 3.0f ? 1.0f / 6.0f : 0.0f; }
 };
 
 struct Gelu {
@@ -27,7 +27,7 @@ struct Gelu {
     return 0.5f * std::erfc(-x * std::numbers::sqrt2_v<float> / 2);
   }
   static float value(float x) { return x * normal_cdf(x); }
-  static float slope(float x) {
+  static float derivative(float x) {
     constexpr float kDensity = std::numbers::inv_sqrtpi_v<float> / std::numbers::sqrt2_v<float>;
     return normal_cdf(x) + x * kDensity * std::exp(-0.5f * x * x);
   }
@@ -55,7 +55,7 @@ class ActivationStep final : public Step {
     const float* g = site_.y->collect();
     const float* from = Function::kFromOutput ? site_.y->data() : site_.x->data();
     std::transform(g, g + site_.y->tiles.size(), from, site_.x->next_gradient(),
-                   [](float gradient, float at) { return gradient * Function::slope(at); });
+                   [](float gradient, float at) { return gradient * Function::derivative(at); });
   }
 
  private:

@@ -10,7 +10,7 @@ namespace hearsay::engine::cuda {
 
 /// What the launches below need to know of a BatchReader.
 struct Picking {
-  unsigned batch, samples, room, kind;
+  unsigned batch, samples, passes, kind;
   unsigned flip, padding;
   unsigned height, width;  ///< of stored images
   double scale;
@@ -18,7 +18,7 @@ struct Picking {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 using data::Recipe;
 
 constexpr unsigned kThreads = 128;
@@ -95,7 +95,7 @@ __global__ void pick_slots(const std::uint32_t* orders, const StreamKey* keys, P
   if (k >= p.batch) return;
   const StreamKey key = keys[row];
   const std::uint64_t place = std::uint64_t{key.round} * p.batch + k, pass = place / p.samples;
-  const std::size_t order = std::size_t{row} * p.room + pass % p.room;
+  const std::size_t order = std::size_t{row} * p.passes + pass % p.passes;
   slots[std::size_t{row} * p.batch + k] =
       augmented(p, key, k, orders[order * p.samples + place % p.samples]);
 }
@@ -117,19 +117,19 @@ BatchReader::BatchReader(Parts parts, std::size_t batch, const data::Dataset& da
     : parts_(std::move(parts)),
       batch_(batch),
       samples_(parts_.front().size()),
-      room_((batch + samples_ - 1) / samples_ + 1),  // a batch may begin at any place of a pass
+      passes_((batch + samples_ - 1) / samples_ + 1),  // a batch may begin at any place of a pass
       height_(static_cast<std::uint32_t>(dataset.stored_height())),
       width_(static_cast<std::uint32_t>(dataset.stored_width())),
       recipe_(recipe),
-      orders_(rows() * room_ * samples_),
-      there_(rows() * room_, kNoPass) {}
+      orders_(rows() * passes_ * samples_),
+      there_(rows() * passes_, kNoPass) {}
 
-void BatchReader::bring_passes(Tape& tape, std::span<const StreamKey> keys) {
+void BatchReader::bring_passes(LaunchRecorder& recorder, std::span<const StreamKey> keys) {
   std::vector<std::uint32_t> list, places;
   for (std::size_t i = 0; i < rows(); ++i) {
     const std::uint64_t begin = std::uint64_t{keys[i].round} * batch_;
     for (std::uint64_t pass = begin / samples_; pass <= (begin + batch_ - 1) / samples_; ++pass) {
-      const std::size_t place = i * room_ + pass % room_;
+      const std::size_t place = i * passes_ + pass % passes_;
       if (there_[place] == pass) continue;
       there_[place] = pass;
       places.push_back(static_cast<std::uint32_t>(place));
@@ -140,29 +140,30 @@ void BatchReader::bring_passes(Tape& tape, std::span<const StreamKey> keys) {
   }
   if (places.empty()) return;
   const dim3 grid(blocks_for(samples_, kThreads), static_cast<unsigned>(places.size()));
-  tape.launch(store_orders, grid, kThreads, 0, tape.put_list(std::span<const std::uint32_t>(list)),
-              tape.put_list(std::span<const std::uint32_t>(places)),
-              static_cast<unsigned>(samples_), orders_.data());
+  recorder.launch(store_orders, grid, kThreads, 0,
+                  recorder.put_list(std::span<const std::uint32_t>(list)),
+                  recorder.put_list(std::span<const std::uint32_t>(places)),
+                  static_cast<unsigned>(samples_), orders_.data());
 }
 
-void BatchReader::pick(Tape& tape, std::span<const StreamKey> keys, Slot* slots) {
+void BatchReader::pick(LaunchRecorder& recorder, std::span<const StreamKey> keys, Slot* slots) {
   assert(keys.size() == rows());
-  bring_passes(tape, keys);
-  tape.launch(pick_slots, dim3(blocks_for(batch_, kThreads), static_cast<unsigned>(rows())),
-              kThreads, 0, orders_.data(), tape.put(keys), picking(), slots);
+  bring_passes(recorder, keys);
+  recorder.launch(pick_slots, dim3(blocks_for(batch_, kThreads), static_cast<unsigned>(rows())),
+                  kThreads, 0, orders_.data(), recorder.put(keys), picking(), slots);
 }
 
-void BatchReader::pick(Tape& tape, const StreamKey& key, std::span<const std::uint32_t> samples,
-                       Slot* slots) const {
+void BatchReader::pick(LaunchRecorder& recorder, const StreamKey& key,
+                       std::span<const std::uint32_t> samples, Slot* slots) const {
   assert(samples.size() == batch_);
-  tape.launch(pick_given, blocks_for(batch_, kThreads), kThreads, 0, tape.put(samples),
-              tape.put(key), picking(), slots);
+  recorder.launch(pick_given, blocks_for(batch_, kThreads), kThreads, 0, recorder.put(samples),
+                  recorder.put(key), picking(), slots);
 }
 
 Picking BatchReader::picking() const {
   return {.batch = static_cast<unsigned>(batch_),
           .samples = static_cast<unsigned>(samples_),
-          .room = static_cast<unsigned>(room_),
+          .passes = static_cast<unsigned>(passes_),
           .kind = static_cast<unsigned>(recipe_.kind),
           .flip = recipe_.flip,
           .padding = static_cast<unsigned>(recipe_.padding),

@@ -30,23 +30,23 @@ class BatchReader {
 
   /// Fills `slots` (device memory for rows() * batch of them) for the rounds, peers and seeds that
   /// `keys` names, one per row. A row keeps its peer and seed.
-  void pick(backend::cuda::Tape& tape, std::span<const StreamKey> keys, Slot* slots);
+  void pick(backend::cuda::LaunchRecorder& recorder, std::span<const StreamKey> keys, Slot* slots);
 
   /// Fills a batch of slots with given samples, augmented as those of that stream are.
-  void pick(backend::cuda::Tape& tape, const StreamKey& key, std::span<const std::uint32_t> samples,
-            Slot* slots) const;
+  void pick(backend::cuda::LaunchRecorder& recorder, const StreamKey& key,
+            std::span<const std::uint32_t> samples, Slot* slots) const;
 
  private:
   Picking picking() const;
-  void bring_passes(backend::cuda::Tape& tape, std::span<const StreamKey> keys);
+  void bring_passes(backend::cuda::LaunchRecorder& recorder, std::span<const StreamKey> keys);
 
   Parts parts_;
   std::size_t batch_, samples_;
-  std::size_t room_;  ///< passes per row on the device at once; pass p lies at p % room_
+  std::size_t passes_;  ///< passes per row on the device at once; pass p lies at p % passes_
   std::uint32_t height_, width_;  ///< of stored images
   data::Recipe recipe_;
-  backend::cuda::Memory<std::uint32_t> orders_;  ///< [row][room_][samples_]: indices of samples
-  std::vector<std::uint64_t> there_;             ///< which pass [row][room_] holds
+  backend::cuda::Memory<std::uint32_t> orders_;  ///< [row][passes_][samples_]: indices of samples
+  std::vector<std::uint64_t> there_;             ///< which pass [row][passes_] holds
 };
 
 }  // namespace hearsay::engine::cuda

@@ -9,7 +9,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 // A block per peer, a warp per sample, lanes over the classes.
 constexpr unsigned kWarp = 32;
@@ -144,22 +144,23 @@ struct Launch {
 
 }  // namespace
 
-void cross_entropy(Tape& tape, Tensor& logits, const std::uint16_t* labels, double* const* losses) {
+void cross_entropy(LaunchRecorder& recorder, Tensor& logits, const std::uint16_t* labels,
+                   double* const* losses) {
   const Launch of(logits);
   logits.contributions = 1;
   with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
-    tape.launch(cross_entropy_kernel<T>, of.peers, of.threads, 0,
-                static_cast<const T*>(logits.data), of.batch, of.classes, labels, losses,
-                static_cast<T*>(logits.gradient));
+    recorder.launch(cross_entropy_kernel<T>, of.peers, of.threads, 0,
+                    static_cast<const T*>(logits.data), of.batch, of.classes, labels, losses,
+                    static_cast<T*>(logits.gradient));
   });
 }
 
-void judge(Tape& tape, const Tensor& logits, const std::uint16_t* labels, const Judged* judged,
-           Totals* totals, Totals* const* results) {
+void judge(LaunchRecorder& recorder, const Tensor& logits, const std::uint16_t* labels,
+           const Judged* judged, Totals* totals, Totals* const* results) {
   const Launch of(logits);
   with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
-    tape.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),
-                of.batch, of.classes, labels, judged, totals, results);
+    recorder.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),
+                    of.batch, of.classes, labels, judged, totals, results);
   });
 }
 

@@ -8,7 +8,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 constexpr unsigned kThreads = 256;
 
@@ -57,21 +57,22 @@ class DropoutStep final : public Step {
     assert(site.index < 1024);  // the words of a stream end at 2^50
   }
 
-  void forward(Tape& tape, const Call& call) override {
-    launch(tape, call, site_.x->data, false, site_.y->data);
+  void forward(LaunchRecorder& recorder, const Call& call) override {
+    launch(recorder, call, site_.x->data, false, site_.y->data);
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     if (!site_.x->wants_gradient()) return;
-    launch(tape, call, site_.y->gradient, site_.x->adds(), site_.x->gradient);
+    launch(recorder, call, site_.y->gradient, site_.x->adds(), site_.x->gradient);
   }
 
  private:
-  void launch(Tape& tape, const Call& call, const void* x, bool add, void* out) {
+  void launch(LaunchRecorder& recorder, const Call& call, const void* x, bool add, void* out) {
     const dim3 grid(blocks_for(rule_.per_peer, kThreads), static_cast<unsigned>(site_.x->peers));
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(drop<T>, grid, kThreads, 0, static_cast<const T*>(x),
-                  call.training ? call.dropout_keys : nullptr, rule_, add, static_cast<T*>(out));
+      recorder.launch(drop<T>, grid, kThreads, 0, static_cast<const T*>(x),
+                      call.training ? call.dropout_keys : nullptr, rule_, add,
+                      static_cast<T*>(out));
     });
   }
 

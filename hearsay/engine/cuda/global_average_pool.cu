@@ -8,8 +8,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kAtOnce = 4;  ///< pixels whose loads a thread issues before it needs the first
@@ -160,16 +160,16 @@ class GlobalAveragePoolStep final : public Step {
  public:
   explicit GlobalAveragePoolStep(const Site& site) : site_(site) {}
 
-  void forward(Tape& tape, const Call&) override {
+  void forward(LaunchRecorder& recorder, const Call&) override {
     with_width(site_.x->type, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(mean_of_pixels<T, W>, blocks(W), kThreads, 0,
-                             static_cast<const T*>(site_.x->data), channels(), pixels(),
-                             static_cast<T*>(site_.y->data));
+                 recorder.launch(mean_of_pixels<T, W>, blocks(W), kThreads, 0,
+                                 static_cast<const T*>(site_.x->data), channels(), pixels(),
+                                 static_cast<T*>(site_.y->data));
                });
   }
 
-  void backward(Tape& tape, const Call&) override {
+  void backward(LaunchRecorder& recorder, const Call&) override {
     Tensor& x = *site_.x;
     if (!x.wants_gradient()) return;
     const bool add = x.adds();
@@ -188,9 +188,9 @@ class GlobalAveragePoolStep final : public Step {
                    norm.normals = x.norm.normals;
                    norm.relu = x.norm.relu;
                  }
-                 tape.launch(spread_gradient<T, W>, blocks(W), kThreads, 0,
-                             static_cast<const T*>(site_.y->gradient), channels(), pixels(), add,
-                             static_cast<T*>(x.gradient), norm);
+                 recorder.launch(spread_gradient<T, W>, blocks(W), kThreads, 0,
+                                 static_cast<const T*>(site_.y->gradient), channels(), pixels(),
+                                 add, static_cast<T*>(x.gradient), norm);
                });
   }
 

@@ -10,8 +10,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
 constexpr unsigned kThreads = 256;
 
@@ -131,7 +131,7 @@ ImageReader::ImageReader(const data::Dataset& dataset, const data::Samples& samp
   normalizers_ = Memory<float2>(std::span<const float2>(normalizers));
 }
 
-void ImageReader::read(Tape& tape, const Slot* slots, const Tensor& images,
+void ImageReader::read(LaunchRecorder& recorder, const Slot* slots, const Tensor& images,
                        std::uint16_t* labels) const {
   const Sizes sizes{.channels = channels_,
                     .height = height_,
@@ -142,11 +142,11 @@ void ImageReader::read(Tape& tape, const Slot* slots, const Tensor& images,
   with_storage(images.type, [&]<class T>(std::type_identity<T>) {
     auto* out = static_cast<T*>(images.data);
     if (values_.size() == 0) {
-      tape.launch(read_images<T, std::uint8_t>, blocks, kThreads, 0, pixels_.data(), labels_.data(),
-                  normalizers_.data(), sizes, slots, out, labels);
+      recorder.launch(read_images<T, std::uint8_t>, blocks, kThreads, 0, pixels_.data(),
+                      labels_.data(), normalizers_.data(), sizes, slots, out, labels);
     } else {
-      tape.launch(read_images<T, float>, blocks, kThreads, 0, values_.data(), labels_.data(),
-                  normalizers_.data(), sizes, slots, out, labels);
+      recorder.launch(read_images<T, float>, blocks, kThreads, 0, values_.data(), labels_.data(),
+                      normalizers_.data(), sizes, slots, out, labels);
     }
   });
 }

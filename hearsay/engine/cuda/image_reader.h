@@ -30,7 +30,7 @@ class ImageReader {
 
   /// Fills `images`, as a model sees them, and `labels` with the samples of as many slots (device
   /// memory): what data::Augmentation::read makes of them, exact unless they are stretched.
-  void read(backend::cuda::Tape& tape, const Slot* slots, const Tensor& images,
+  void read(backend::cuda::LaunchRecorder& recorder, const Slot* slots, const Tensor& images,
             std::uint16_t* labels) const;
 
  private:

@@ -9,7 +9,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 struct Sizes {
   unsigned batch, in, out, relu;
@@ -28,22 +28,22 @@ template <class T>
 __device__ float gradient_of(const Arrays<T>& a, const Sizes& s, unsigned peer, unsigned b,
                              unsigned o) {
   const std::size_t at = (std::size_t{peer} * s.batch + b) * s.out + o;
-  const float slope = to_float(a.dy[at]);
+  const float grad_output = to_float(a.dy[at]);
   const bool cut = s.relu && !(to_float(a.y[at]) > 0);
-  return cut ? 0.0f : slope;
+  return cut ? 0.0f : grad_output;
 }
 
 /// y(b, o) = relu(sum over i of x(b, i) weight(o, i) + bias_o), as float FMAs in every precision
 /// (no tensor cores). Grid (tiles of 16 samples x 32 outputs, row by row; peers); a block is one
 /// tile, min(ceil(in / 16), 16) warps that share the sum over i (tile_product.cuh). Shared memory:
-/// 16 Rooms of 2,176 bytes = 34,816. Each peer has its own weights, which are read once per 16
+/// 16 Workspaces of 2,176 bytes = 34,816. Each peer has its own weights, which are read once per 16
 /// samples, along i. Bound by reads and latency, not arithmetic (tile_product.cuh); one of the 11
 /// launches of ResNet-20 that together take 49 us (docs/performance.md).
 template <class T>
 __global__ void __launch_bounds__(kMostThreads)
     linear_forward(const T* x, const float* const* parameters, Sizes s, T* y) {
   backend::cuda::begin_launch();
-  __shared__ Room rooms[kMostShares];
+  __shared__ Workspace workspaces[kMostShares];
   const unsigned peer = blockIdx.y;
   const float* model = parameters[peer];
   const Tile tile(blockIdx.x, s.batch, s.out, s.in);
@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(kMostThreads)
       [&](unsigned b, unsigned i) {
         return to_float(x[(std::size_t{peer} * s.batch + b) * s.in + i]);
       },
-      [&](unsigned i, unsigned o) { return model[s.weight + std::size_t{o} * s.in + i]; }, rooms,
+      [&](unsigned i, unsigned o) { return model[s.weight + std::size_t{o} * s.in + i]; },
+      workspaces,
       [&](unsigned b, unsigned o, float sum) {
         const float value = sum + bias;
         y[(std::size_t{peer} * s.batch + b) * s.out + o] =
@@ -67,12 +68,13 @@ __global__ void __launch_bounds__(kMostThreads)
 /// memory.
 template <class T>
 __device__ void make_input_gradient(unsigned number, const Arrays<T>& arrays, const float* model,
-                                    const Sizes& s, bool add, T* dx, Room* rooms) {
+                                    const Sizes& s, bool add, T* dx, Workspace* workspaces) {
   const unsigned peer = blockIdx.y;
   multiply_together<false>(
       Tile(number, s.batch, s.in, s.out),
       [&](unsigned b, unsigned o) { return gradient_of(arrays, s, peer, b, o); },
-      [&](unsigned o, unsigned i) { return model[s.weight + std::size_t{o} * s.in + i]; }, rooms,
+      [&](unsigned o, unsigned i) { return model[s.weight + std::size_t{o} * s.in + i]; },
+      workspaces,
       [&](unsigned b, unsigned i, float sum) {
         store_gradient(sum, add, dx + (std::size_t{peer} * s.batch + b) * s.in + i);
       });
@@ -83,7 +85,7 @@ __device__ void make_input_gradient(unsigned number, const Arrays<T>& arrays, co
 /// the first column.
 template <class T>
 __device__ void make_weight_gradient(unsigned number, const Arrays<T>& arrays, const Sizes& s,
-                                     float* gradient, float* room) {
+                                     float* gradient, float* workspace) {
   const unsigned peer = blockIdx.y, lane = threadIdx.x % kWarp;
   const Tile tile(number, s.out, s.in, s.batch);
   if (tile.first_row >= s.out) return;
@@ -94,7 +96,7 @@ __device__ void make_weight_gradient(unsigned number, const Arrays<T>& arrays, c
       [&](unsigned b, unsigned i) {
         return to_float(arrays.x[(std::size_t{peer} * s.batch + b) * s.in + i]);
       },
-      room, sums, makes_bias, total);
+      workspace, sums, makes_bias, total);
   const unsigned input = tile.first_column + lane;
 #pragma unroll
   for (unsigned r = 0; r < kRows; ++r) {
@@ -117,14 +119,14 @@ __global__ void __launch_bounds__(kMostThreads)
     linear_backward(Arrays<T> arrays, const float* const* parameters, Sizes s, bool add,
                     unsigned input_tiles, T* dx, float* const* gradient) {
   backend::cuda::begin_launch();
-  __shared__ Room rooms[kMostShares];
+  __shared__ Workspace workspaces[kMostShares];
   const unsigned peer = blockIdx.y;
   if (blockIdx.x < input_tiles) {
-    make_input_gradient(blockIdx.x, arrays, parameters[peer], s, add, dx, rooms);
+    make_input_gradient(blockIdx.x, arrays, parameters[peer], s, add, dx, workspaces);
   } else {
     const unsigned warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp;
     make_weight_gradient((blockIdx.x - input_tiles) * warps + warp, arrays, s, gradient[peer],
-                         rooms[warp].floats);
+                         workspaces[warp].floats);
   }
 }
 
@@ -139,15 +141,15 @@ class LinearStep final : public Step {
                .weight = site.places.parameter[0],
                .bias = linear.bias ? site.places.parameter[1] : kNowhere} {}
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(linear_forward<T>, dim3(tiles(sizes_.batch, sizes_.out), peers()),
-                  kWarp * shares(sizes_.in), 0, static_cast<const T*>(site_.x->data),
-                  call.parameters, sizes_, static_cast<T*>(site_.y->data));
+      recorder.launch(linear_forward<T>, dim3(tiles(sizes_.batch, sizes_.out), peers()),
+                      kWarp * shares(sizes_.in), 0, static_cast<const T*>(site_.x->data),
+                      call.parameters, sizes_, static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const Arrays<T> arrays{.x = static_cast<const T*>(site_.x->data),
                              .y = static_cast<const T*>(site_.y->data),
@@ -156,9 +158,9 @@ class LinearStep final : public Step {
       const unsigned warps = shares(sizes_.out);
       const unsigned input_tiles = wanted ? tiles(sizes_.batch, sizes_.in) : 0;
       const unsigned weight_blocks = blocks_for(tiles(sizes_.out, sizes_.in), warps);
-      tape.launch(linear_backward<T>, dim3(input_tiles + weight_blocks, peers()), kWarp * warps, 0,
-                  arrays, call.parameters, sizes_, wanted && site_.x->adds(), input_tiles,
-                  static_cast<T*>(site_.x->gradient), call.gradient);
+      recorder.launch(linear_backward<T>, dim3(input_tiles + weight_blocks, peers()), kWarp * warps,
+                      0, arrays, call.parameters, sizes_, wanted && site_.x->adds(), input_tiles,
+                      static_cast<T*>(site_.x->gradient), call.gradient);
     });
   }
 

@@ -17,13 +17,13 @@ namespace {
 
 using backend::Block;
 using backend::ConstBlock;
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
 /// Submits all that was recorded, as it may use memory that is freed now.
-void submit_before_free(Tape& tape) {
+void submit_before_free(LaunchRecorder& recorder) {
   try {
-    tape.submit();
+    recorder.submit();
   } catch (const RunFailed&) {  // every later call on the device says so too
   }
 }
@@ -55,7 +55,7 @@ class CudaBank final : public DeviceBank {
         batch_(context.batch),
         kernels_(context.kernels) {}
 
-  ~CudaBank() override { submit_before_free(backend::cuda::context_of(kernels_).tape); }
+  ~CudaBank() override { submit_before_free(backend::cuda::context_of(kernels_).recorder); }
   CudaBank(const CudaBank&) = delete;
   CudaBank& operator=(const CudaBank&) = delete;
 
@@ -83,7 +83,7 @@ class CudaPlan final : public Plan {
         slots_(use == Use::kEvaluation ? 0 : peers * batch),
         totals_(use == Use::kEvaluation ? peers : 0) {}
 
-  ~CudaPlan() override { submit_before_free(context_.tape); }
+  ~CudaPlan() override { submit_before_free(context_.recorder); }
   CudaPlan(const CudaPlan&) = delete;
   CudaPlan& operator=(const CudaPlan&) = delete;
 
@@ -134,15 +134,16 @@ class CudaPlan final : public Plan {
   void pick(const Minibatches& minibatches, Slot* slots) {
     BatchReader& reader = bank_of(minibatches).reader;
     if (minibatches.samples.empty()) {
-      reader.pick(context_.tape, minibatches.keys, slots);
+      reader.pick(context_.recorder, minibatches.keys, slots);
     } else {
-      reader.pick(context_.tape, minibatches.keys.front(), minibatches.samples, slots);
+      reader.pick(context_.recorder, minibatches.keys.front(), minibatches.samples, slots);
     }
   }
 
   /// Reads what was picked for all rows, from the training set of the first bank.
   void read_picked(const Minibatches& first) {
-    bank_of(first).train.read(context_.tape, slots_.data(), program_.images(), program_.labels());
+    bank_of(first).train.read(context_.recorder, slots_.data(), program_.images(),
+                              program_.labels());
   }
 
   /// Records the evaluation of all models on the set, in batches. The result buffer is filled after
@@ -154,8 +155,8 @@ class CudaPlan final : public Plan {
     const std::span<double> numbers = kernels_.results<double>(kNumbers * models.size());
     std::ranges::fill(numbers, 0.0);  // should the set be empty
     auto* results = reinterpret_cast<Totals*>(numbers.data());
-    Tape& tape = context_.tape;
-    tape.submit();  // every batch below is then the same list
+    LaunchRecorder& recorder = context_.recorder;
+    recorder.submit();  // every batch below is then the same list
     const std::size_t batch = program_.batch();
     std::vector<Slot> slots(models.size() * batch);
     for (std::size_t begin = 0; begin < set.size(); begin += batch) {
@@ -163,12 +164,13 @@ class CudaPlan final : public Plan {
       for (std::size_t k = 0; k < slots.size(); ++k) {  // a batch that is not full repeats its last
         slots[k].sample = static_cast<std::uint32_t>(begin + std::min(k % batch, count - 1));
       }
-      set.read(tape, tape.put(std::span<const Slot>(slots)), program_.images(), program_.labels());
+      set.read(recorder, recorder.put(std::span<const Slot>(slots)), program_.images(),
+               program_.labels());
       program_.logits(models, buffers);
       const Judged judged{.count = static_cast<std::uint32_t>(count), .first = begin == 0};
-      judge(tape, program_.logits(), program_.labels(), tape.put(judged), totals_.data(),
-            tape.put(results));
-      tape.submit();
+      judge(recorder, program_.logits(), program_.labels(), recorder.put(judged), totals_.data(),
+            recorder.put(results));
+      recorder.submit();
     }
     return {results, models.size()};
   }
@@ -192,7 +194,7 @@ std::size_t evaluation_batch(const model::Network& network, std::size_t models, 
 
 std::unique_ptr<Plan> CudaBank::compile(std::size_t peers, Plan::Use use) {
   backend::cuda::Context& context = backend::cuda::context_of(kernels_);
-  context.tape.submit();  // what is recorded so far does not wait for the allocations
+  context.recorder.submit();  // what is recorded so far does not wait for the allocations
   const std::size_t batch = use == Plan::Use::kEvaluation
                                 ? evaluation_batch(network_, peers, test.size(), context.precision)
                                 : batch_;

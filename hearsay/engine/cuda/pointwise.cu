@@ -6,18 +6,18 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 constexpr unsigned kThreads = 256;
 
 struct ReluMap {
   __device__ static float value(float x) { return x > 0 ? x : (x != x ? x : 0.0f); }
-  __device__ static float slope(float x) { return x > 0 ? 1.0f : 0.0f; }
+  __device__ static float derivative(float x) { return x > 0 ? 1.0f : 0.0f; }
 };
 
 struct HardSigmoidMap {
   __device__ static float value(float x) { return fminf(fmaxf((x + 3) / 6, 0.0f), 1.0f); }
-  __device__ static float slope(float x) { return x > -3 && x < 3 ? 1.0f / 6 : 0.0f; }
+  __device__ static float derivative(float x) { return x > -3 && x < 3 ? 1.0f / 6 : 0.0f; }
 };
 
 /// x Phi(x) and its derivative Phi(x) + x phi(x).
@@ -25,7 +25,7 @@ struct GeluMap {
   static constexpr float kRootHalf = 0.70710678118654752f;
   static constexpr float kInverseRootTwoPi = 0.39894228040143268f;
   __device__ static float value(float x) { return x * 0.5f * erfcf(-x * kRootHalf); }
-  __device__ static float slope(float x) {
+  __device__ static float derivative(float x) {
     return 0.5f * erfcf(-x * kRootHalf) + x * kInverseRootTwoPi * expf(-0.5f * x * x);
   }
 };
@@ -57,7 +57,7 @@ __global__ void map_backward(const T* x, const T* dy, T* dx, bool add, std::size
   load(x + at, v);
   load(dy + at, g);
 #pragma unroll
-  for (int k = 0; k < W; ++k) g[k] *= Map::slope(v[k]);
+  for (int k = 0; k < W; ++k) g[k] *= Map::derivative(v[k]);
   store_gradient(g, add, dx + at);
 }
 
@@ -67,24 +67,24 @@ class MapStep final : public Step {
  public:
   explicit MapStep(const Site& site) : site_(site) {}
 
-  void forward(Tape& tape, const Call&) override {
+  void forward(LaunchRecorder& recorder, const Call&) override {
     with_width(site_.x->type, site_.x->size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(map_forward<Map, T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
-                             static_cast<const T*>(site_.x->data), static_cast<T*>(site_.y->data),
-                             size());
+                 recorder.launch(map_forward<Map, T, W>, blocks_for(size() / W, kThreads), kThreads,
+                                 0, static_cast<const T*>(site_.x->data),
+                                 static_cast<T*>(site_.y->data), size());
                });
   }
 
-  void backward(Tape& tape, const Call&) override {
+  void backward(LaunchRecorder& recorder, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
     with_width(site_.x->type, site_.x->size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(map_backward<Map, T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
-                             static_cast<const T*>(site_.x->data),
-                             static_cast<const T*>(site_.y->gradient),
-                             static_cast<T*>(site_.x->gradient), add, size());
+                 recorder.launch(map_backward<Map, T, W>, blocks_for(size() / W, kThreads),
+                                 kThreads, 0, static_cast<const T*>(site_.x->data),
+                                 static_cast<const T*>(site_.y->gradient),
+                                 static_cast<T*>(site_.x->gradient), add, size());
                });
   }
 
@@ -136,28 +136,28 @@ class AddStep final : public Step {
  public:
   explicit AddStep(const Site& site) : site_(site) {}
 
-  void forward(Tape& tape, const Call&) override {
+  void forward(LaunchRecorder& recorder, const Call&) override {
     with_width(site_.x->type, size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(add_forward<T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
-                             static_cast<const T*>(site_.x->data),
-                             static_cast<const T*>(site_.residual->data), site_.relu,
-                             static_cast<T*>(site_.y->data), size());
+                 recorder.launch(add_forward<T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
+                                 static_cast<const T*>(site_.x->data),
+                                 static_cast<const T*>(site_.residual->data), site_.relu,
+                                 static_cast<T*>(site_.y->data), size());
                });
   }
 
-  void backward(Tape& tape, const Call&) override {
+  void backward(LaunchRecorder& recorder, const Call&) override {
     Tensor& a = *site_.x;
     Tensor& b = *site_.residual;
     if (!a.wants_gradient() && !b.wants_gradient()) return;
     const bool add_a = a.wants_gradient() && a.adds(), add_b = b.wants_gradient() && b.adds();
     with_width(site_.x->type, size(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(add_backward<T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
-                             static_cast<const T*>(site_.y->gradient),
-                             site_.relu ? static_cast<const T*>(site_.y->data) : nullptr,
-                             static_cast<T*>(a.gradient), add_a, static_cast<T*>(b.gradient), add_b,
-                             size());
+                 recorder.launch(add_backward<T, W>, blocks_for(size() / W, kThreads), kThreads, 0,
+                                 static_cast<const T*>(site_.y->gradient),
+                                 site_.relu ? static_cast<const T*>(site_.y->data) : nullptr,
+                                 static_cast<T*>(a.gradient), add_a, static_cast<T*>(b.gradient),
+                                 add_b, size());
                });
   }
 

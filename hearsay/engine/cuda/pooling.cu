@@ -8,8 +8,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
 constexpr unsigned kThreads = 256;
 
@@ -165,16 +165,17 @@ class PoolStep final : public Step {
     by_2x2_ = maximum && window.kernel == 2 && window.stride == 2 && window.padding == 0;
   }
 
-  void forward(Tape& tape, const Call&) override {
+  void forward(LaunchRecorder& recorder, const Call&) override {
     with_width(site_.x->type, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(pool_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads, 0,
-                             static_cast<const T*>(site_.x->data), in_, out_, window_,
-                             site_.x->wants_mask, places_.data(), static_cast<T*>(site_.y->data));
+                 recorder.launch(pool_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads,
+                                 0, static_cast<const T*>(site_.x->data), in_, out_, window_,
+                                 site_.x->wants_mask, places_.data(),
+                                 static_cast<T*>(site_.y->data));
                });
   }
 
-  void backward(Tape& tape, const Call&) override {
+  void backward(LaunchRecorder& recorder, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     Tensor& x = *site_.x;
     const bool add = x.adds();
@@ -185,15 +186,16 @@ class PoolStep final : public Step {
                  const auto* dy = static_cast<const T*>(site_.y->gradient);
                  auto* dx = static_cast<T*>(site_.x->gradient);
                  if (!by_2x2_) {
-                   tape.launch(pool_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads, 0,
-                               dy, places_.data(), in_, out_, window_, add, dx);
+                   recorder.launch(pool_backward<T, W>, blocks_for(in_.size / W, kThreads),
+                                   kThreads, 0, dy, places_.data(), in_, out_, window_, add, dx);
                    return;
                  }
                  const unsigned rows = (in_.height + 1) / 2, columns = (in_.width + 1) / 2;
                  const unsigned samples = in_.size / (in_.channels * in_.height * in_.width);
-                 tape.launch(spread_2x2<T, W>,
-                             dim3(samples * rows, blocks_for(columns * in_.channels / W, kThreads)),
-                             kThreads, 0, dy, places_.data(), in_, out_, add, dx);
+                 recorder.launch(
+                     spread_2x2<T, W>,
+                     dim3(samples * rows, blocks_for(columns * in_.channels / W, kThreads)),
+                     kThreads, 0, dy, places_.data(), in_, out_, add, dx);
                });
   }
 

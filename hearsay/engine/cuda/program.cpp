@@ -79,7 +79,7 @@ void Program::add_step(const Network& network, const Fused& fused) {
   site.precision = context_.precision;
   site.processors = context_.processors;
   site.shared_bytes = context_.shared_bytes;
-  site.bulk_copies = context_.bulk_copies;
+  site.has_tma = context_.has_tma;
   site.forward_packer = &forward_packer_;
   site.backward_packer = &backward_packer_;
   ++site.x->readers;
@@ -88,47 +88,48 @@ void Program::add_step(const Network& network, const Fused& fused) {
 }
 
 void Program::forward(const Call& call) {
-  forward_packer_.pack(context_.tape, call, peers_);
-  for (const auto& step : steps_) step->forward(context_.tape, call);
+  forward_packer_.pack(context_.recorder, call, peers_);
+  for (const auto& step : steps_) step->forward(context_.recorder, call);
 }
 
 void Program::gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
                        std::span<const StreamKey> keys, std::span<float* const> gradients,
                        std::span<double* const> losses) {
   assert(logits_->wants_gradient());
-  backend::cuda::Tape& tape = context_.tape;
-  const Call call{.parameters = tape.put(parameters),
-                  .new_buffers = tape.put(buffers),
-                  .gradient = tape.put(gradients),
-                  .momentum = tape.put(static_cast<float>(model::BatchNorm::kMomentum)),
-                  .dropout_keys = tape.put(keys),
+  backend::cuda::LaunchRecorder& recorder = context_.recorder;
+  const Call call{.parameters = recorder.put(parameters),
+                  .new_buffers = recorder.put(buffers),
+                  .gradient = recorder.put(gradients),
+                  .momentum = recorder.put(static_cast<float>(model::BatchNorm::kMomentum)),
+                  .dropout_keys = recorder.put(keys),
                   .training = true};
   constexpr int kSide = 1;  // weights for backward are packed while forward runs
-  tape.fork(kSide);
-  tape.use(kSide);
-  backward_packer_.pack(tape, call, peers_);
-  tape.use(0);
+  recorder.fork(kSide);
+  recorder.use(kSide);
+  backward_packer_.pack(recorder, call, peers_);
+  recorder.use(0);
   forward(call);
-  tape.join(kSide);
+  recorder.join(kSide);
   for (Tensor& tensor : tensors_) {
     tensor.contributions = 0;
     tensor.gradient_sums = {};
     tensor.masked = false;
   }
-  cross_entropy(tape, *logits_, labels_.data(), tape.put(losses));
-  for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(tape, call);
+  cross_entropy(recorder, *logits_, labels_.data(), recorder.put(losses));
+  for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(recorder, call);
 }
 
 void Program::logits(std::span<const float* const> parameters,
                      std::span<const float* const> buffers) {
-  forward({.parameters = context_.tape.put(parameters), .buffers = context_.tape.put(buffers)});
+  forward(
+      {.parameters = context_.recorder.put(parameters), .buffers = context_.recorder.put(buffers)});
 }
 
 void Program::observe(std::span<const float* const> parameters, std::span<float* const> buffers,
                       double momentum) {
-  forward({.parameters = context_.tape.put(parameters),
-           .new_buffers = context_.tape.put(buffers),
-           .momentum = context_.tape.put(static_cast<float>(momentum)),
+  forward({.parameters = context_.recorder.put(parameters),
+           .new_buffers = context_.recorder.put(buffers),
+           .momentum = context_.recorder.put(static_cast<float>(momentum)),
            .training = true});
 }
 

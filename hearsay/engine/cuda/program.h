@@ -7,7 +7,7 @@
 
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/memory.h"
-#include "hearsay/engine/cuda/conv/weight_packer.h"
+#include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
 #include "hearsay/engine/cuda/step.h"
 #include "hearsay/engine/fuse.h"
 

@@ -9,7 +9,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 constexpr unsigned kThreads = 256;
 
@@ -61,23 +61,23 @@ class ShortcutStep final : public Step {
   explicit ShortcutStep(const Site& site)
       : site_(site), in_(*site.x), out_(*site.y), before_((out_.channels - in_.channels) / 2) {}
 
-  void forward(Tape& tape, const Call&) override {
+  void forward(LaunchRecorder& recorder, const Call&) override {
     with_width(site_.x->type, run(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(shortcut_forward<T, W>, blocks_for(out_.size / W, kThreads), kThreads,
-                             0, static_cast<const T*>(site_.x->data), in_, out_, before_,
-                             static_cast<T*>(site_.y->data));
+                 recorder.launch(shortcut_forward<T, W>, blocks_for(out_.size / W, kThreads),
+                                 kThreads, 0, static_cast<const T*>(site_.x->data), in_, out_,
+                                 before_, static_cast<T*>(site_.y->data));
                });
   }
 
-  void backward(Tape& tape, const Call&) override {
+  void backward(LaunchRecorder& recorder, const Call&) override {
     if (!site_.x->wants_gradient()) return;
     const bool add = site_.x->adds();
     with_width(site_.x->type, run(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(shortcut_backward<T, W>, blocks_for(in_.size / W, kThreads), kThreads,
-                             0, static_cast<const T*>(site_.y->gradient), in_, out_, before_, add,
-                             static_cast<T*>(site_.x->gradient));
+                 recorder.launch(shortcut_backward<T, W>, blocks_for(in_.size / W, kThreads),
+                                 kThreads, 0, static_cast<const T*>(site_.y->gradient), in_, out_,
+                                 before_, add, static_cast<T*>(site_.x->gradient));
                });
   }
 
@@ -111,20 +111,20 @@ class FlattenStep final : public Step {
  public:
   explicit FlattenStep(const Site& site) : site_(site), image_(*site.x) {}
 
-  void forward(Tape& tape, const Call&) override {
-    launch(tape, site_.x->data, false, false, site_.y->data);
+  void forward(LaunchRecorder& recorder, const Call&) override {
+    launch(recorder, site_.x->data, false, false, site_.y->data);
   }
 
-  void backward(Tape& tape, const Call&) override {
+  void backward(LaunchRecorder& recorder, const Call&) override {
     if (!site_.x->wants_gradient()) return;
-    launch(tape, site_.y->gradient, true, site_.x->adds(), site_.x->gradient);
+    launch(recorder, site_.y->gradient, true, site_.x->adds(), site_.x->gradient);
   }
 
  private:
-  void launch(Tape& tape, const void* from, bool to_image, bool add, void* to) {
+  void launch(LaunchRecorder& recorder, const void* from, bool to_image, bool add, void* to) {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(flatten<T>, blocks_for(image_.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(from), image_, to_image, add, static_cast<T*>(to));
+      recorder.launch(flatten<T>, blocks_for(image_.size, kThreads), kThreads, 0,
+                      static_cast<const T*>(from), image_, to_image, add, static_cast<T*>(to));
     });
   }
 

@@ -25,10 +25,10 @@ using Call = BasicCall<AllPeers>;
 class Step {
  public:
   virtual ~Step() = default;
-  virtual void forward(backend::cuda::Tape& tape, const Call& call) = 0;
+  virtual void forward(backend::cuda::LaunchRecorder& recorder, const Call& call) = 0;
   /// From the output's gradient: the inputs' gradients (where wanted; added if Tensor::adds) and
   /// the parameters' (overwritten).
-  virtual void backward(backend::cuda::Tape& tape, const Call& call) = 0;
+  virtual void backward(backend::cuda::LaunchRecorder& recorder, const Call& call) = 0;
 };
 
 /// In the place of an offset (Places): there is no such array.
@@ -41,7 +41,7 @@ struct Site : BasicSite<Tensor> {
   backend::Precision precision = backend::Precision::kTf32;
   int processors = 132;
   int shared_bytes = 0;                     ///< the most that a block can have
-  bool bulk_copies = false;                 ///< the card has TMA (sm_90 on)
+  bool has_tma = false;                     ///< the card has TMA (sm_90 on)
   WeightPacker* forward_packer = nullptr;   ///< packs before the first step forward
   WeightPacker* backward_packer = nullptr;  ///< before the first step backward
 };

@@ -33,11 +33,11 @@ struct Tile {
 /// the end its share of the sums. Pitches avoid bank conflicts: 17 for the right factor's
 /// transposition, 20 for the left one, read as float4 by all lanes at one address.
 constexpr unsigned kLeftPitch = kRows + 4, kRightPitch = kDepth + 1;
-struct alignas(16) Room {
+struct alignas(16) Workspace {
   float floats[kWarp * kRightPitch];
 };
-static_assert(sizeof(Room) >= sizeof(float) * kDepth * kLeftPitch);
-static_assert(sizeof(Room) >= sizeof(float) * kRows * kWarp);
+static_assert(sizeof(Workspace) >= sizeof(float) * kDepth * kLeftPitch);
+static_assert(sizeof(Workspace) >= sizeof(float) * kRows * kWarp);
 
 /// The factors of a tile's chunk from `base` on, as a lane loads them: neighbouring lanes load
 /// neighbouring addresses, which left and right have along the depth if their flag says so. Left is
@@ -67,26 +67,27 @@ struct Terms {
     }
   }
 
-  /// From now on right[k] is of the lane's column, and room[k kLeftPitch + row] the left factor.
-  __device__ void spread(float* room) {
+  /// From now on right[k] is of the lane's column, and workspace[k kLeftPitch + row] the left
+  /// factor.
+  __device__ void spread(float* workspace) {
     const unsigned lane = threadIdx.x % kWarp, near = lane % kDepth, far = lane / kDepth;
     __syncwarp();
     // A lane holds one term of 16 columns: transpose, so that it has 16 terms of its own column.
     if constexpr (kRightAlongDepth) {
 #pragma unroll
       for (unsigned j = 0; j < kDepth; ++j) {
-        room[(far + j * kAcross) * kRightPitch + near] = right[j];
+        workspace[(far + j * kAcross) * kRightPitch + near] = right[j];
       }
       __syncwarp();
 #pragma unroll
-      for (unsigned k = 0; k < kDepth; ++k) right[k] = room[lane * kRightPitch + k];
+      for (unsigned k = 0; k < kDepth; ++k) right[k] = workspace[lane * kRightPitch + k];
       __syncwarp();
     }
 #pragma unroll
     for (unsigned j = 0; j < kRows / kAcross; ++j) {
       const unsigned row = kLeftAlongDepth ? far + j * kAcross : near;
       const unsigned k = kLeftAlongDepth ? near : far + j * kAcross;
-      room[k * kLeftPitch + row] = left[j];
+      workspace[k * kLeftPitch + row] = left[j];
     }
     __syncwarp();
   }
@@ -100,19 +101,19 @@ static_assert(kRows == kDepth && kWarp % kDepth == 0);
 /// are done, 4 rows per float4 broadcast.
 template <bool kLeftAlongDepth, bool kRightAlongDepth, class Left, class Right>
 __device__ void multiply(const Tile& tile, unsigned share, unsigned shares, const Left& left,
-                         const Right& right, float* room, float (&sums)[kRows], bool with_total,
-                         float& total) {
+                         const Right& right, float* workspace, float (&sums)[kRows],
+                         bool with_total, float& total) {
   Terms<kLeftAlongDepth, kRightAlongDepth> next;
   next.read(tile, share * kDepth, left, right);
   for (unsigned base = share * kDepth; base < tile.depth; base += shares * kDepth) {
     auto terms = next;
     if (base + shares * kDepth < tile.depth) next.read(tile, base + shares * kDepth, left, right);
-    terms.spread(room);
+    terms.spread(workspace);
 #pragma unroll
     for (unsigned k = 0; k < kDepth; ++k) {
 #pragma unroll
       for (unsigned r = 0; r < kRows; r += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(room + k * kLeftPitch + r);
+        const float4 four = *reinterpret_cast<const float4*>(workspace + k * kLeftPitch + r);
         sums[r] = fmaf(four.x, terms.right[k], sums[r]);
         sums[r + 1] = fmaf(four.y, terms.right[k], sums[r + 1]);
         sums[r + 2] = fmaf(four.z, terms.right[k], sums[r + 2]);
@@ -121,31 +122,35 @@ __device__ void multiply(const Tile& tile, unsigned share, unsigned shares, cons
     }
     if (with_total && threadIdx.x % kWarp < kRows) {
 #pragma unroll
-      for (unsigned k = 0; k < kDepth; ++k) total += room[k * kLeftPitch + threadIdx.x % kWarp];
+      for (unsigned k = 0; k < kDepth; ++k) {
+        total += workspace[k * kLeftPitch + threadIdx.x % kWarp];
+      }
     }
   }
 }
 
 /// The same, with the depth shared among the warps of a block: each puts its 16 x 32 sums into its
-/// Room, then rows are divided among the warps, and the shares of an entry added in the order of
-/// warps. Calls body(row, column, sum) for the entries of the tile that are in the product; a
+/// Workspace, then rows are divided among the warps, and the shares of an entry added in the order
+/// of warps. Calls body(row, column, sum) for the entries of the tile that are in the product; a
 /// thread has those of one column.
 template <bool kRightAlongDepth, class Left, class Right, class Body>
 __device__ void multiply_together(const Tile& tile, const Left& left, const Right& right,
-                                  Room* rooms, const Body& body) {
+                                  Workspace* workspaces, const Body& body) {
   const unsigned shares = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
-  float* room = rooms[threadIdx.x / kWarp].floats;
+  float* workspace = workspaces[threadIdx.x / kWarp].floats;
   float sums[kRows] = {}, total = 0;
-  multiply<true, kRightAlongDepth>(tile, threadIdx.x / kWarp, shares, left, right, room, sums,
+  multiply<true, kRightAlongDepth>(tile, threadIdx.x / kWarp, shares, left, right, workspace, sums,
                                    false, total);
   __syncwarp();
 #pragma unroll
-  for (unsigned r = 0; r < kRows; ++r) room[r * kWarp + lane] = sums[r];
+  for (unsigned r = 0; r < kRows; ++r) workspace[r * kWarp + lane] = sums[r];
   __syncthreads();
   const unsigned column = tile.first_column + lane;
   for (unsigned r = threadIdx.x / kWarp; r < kRows; r += shares) {
     float sum = 0;
-    for (unsigned share = 0; share < shares; ++share) sum += rooms[share].floats[r * kWarp + lane];
+    for (unsigned share = 0; share < shares; ++share) {
+      sum += workspaces[share].floats[r * kWarp + lane];
+    }
     if (tile.first_row + r < tile.rows && column < tile.columns) {
       body(tile.first_row + r, column, sum);
     }

@@ -9,7 +9,7 @@
 namespace hearsay::report {
 
 std::string cost_section(const CostPanel& panel, const std::string& prefix) {
-  Cells rows{{{"a device and round"},
+  Cells rows{{{"per device and round"},
               {"memory"},
               {"of it activations"},
               {"multiply-adds forward"},
@@ -26,7 +26,7 @@ std::string cost_section(const CostPanel& panel, const std::string& prefix) {
                     {human_bytes(round.sent_bytes), round.sent_bytes},
                     {cost::human_joules(round.energy.total()), round.energy.total()}});
   }
-  return "<h2>What a device pays for a round</h2>\n<div class=\"sheet\">" + html_table(rows) +
+  return "<h2>Cost per device and round</h2>\n<div class=\"sheet\">" + html_table(rows) +
          "</div>\n<div class=\"charts costs\">\n" +
          chart_figure(prefix + "chart-cost-memory", "Memory",
                       "Arrays of the model's size, and activations.") +

@@ -87,7 +87,7 @@ std::string draw(const Record& record, std::size_t most_edges) {
   if (record.config().count("peers") > kMostPeers) {
     throw InvalidArgument(
         fmt::format("{} peers are too many for a picture here; hearsay graph "
-                    "tells what their graph is worth",
+                    "prints the spectral properties",
                     record.config().count("peers")));
   }
   const auto schedule =

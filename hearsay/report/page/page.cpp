@@ -36,9 +36,9 @@ class Writer {
       record_of_.push_back(data_.records.size());
       data_.records.push_back(&run.record);
       data_.names.push_back(run.label);
-      for (const auto& [name, control] : run.controls) {
+      for (const auto& [label, control] : run.controls) {
         data_.records.push_back(&control);
-        data_.names.push_back(run.label + ", " + name);
+        data_.names.push_back(run.label + ", " + label);
       }
     }
   }

@@ -37,7 +37,7 @@ std::vector<Tile> all_tiles(const Record& record) {
   }
   tiles.push_back({"bytes sent", "bytes", "bytes"});
   tiles.push_back({"compression factor", "compression_factor", "number"});
-  tiles.push_back({"divergence", "divergence", "number"});
+  tiles.push_back({"consensus distance", "divergence", "number"});
   tiles.push_back({"rounds", "round", "whole"});
   return tiles;
 }
@@ -87,7 +87,7 @@ std::string peers_of_run(const Record& record, const std::string& prefix, std::s
       prefix, escape_markup(record.config().text("graph")), graph_section(record, most_edges));
   if (const auto counts = record.table("class_counts"); !counts.empty()) {
     html += fmt::format(
-        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row a "
+        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row per "
         "peer</h3></figcaption>\n{}"
         "</figure>\n",
         prefix, draw_counts(counts, record.class_names()));

@@ -126,17 +126,15 @@ void add_comparisons(Charts& charts, const ShownRun& run, std::size_t record,
   const engine::MetricKeys keys = engine::keys_of(metric);
   std::vector<Curve> talk{charts.mean(keys.mean, "this run, mean of the peers")};
   for (std::size_t c = 0; c < run.controls.size(); ++c) {
-    const std::string& name = run.controls[c].first;
-    Curve control = charts.curve(name == "full" ? "full communication" : name, keys.mean);
+    Curve control = charts.curve(run.controls[c].first, keys.mean);
     control.record = record + 1 + c;
     paint(control, c);
     talk.push_back(std::move(control));
   }
   if (!run.controls.empty()) {
-    charts.add(
-        {"controls", "What talking was worth",
-         "This run beside two controls: no messages at all, and every float over every edge.",
-         mean_axis_title(metric), metric.log, "", talk});
+    charts.add({"controls", "Benefit of communication",
+                "This run beside two baselines: no communication, and every float over every edge.",
+                mean_axis_title(metric), metric.log, "", talk});
   }
   std::vector<Curve> by_bytes = talk;
   by_bytes.insert(by_bytes.begin() + 1, charts.averaged(keys.averaged));
@@ -194,12 +192,12 @@ std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool l
               "",
               {charts.averaged("loss_of_average"), charts.mean("loss"), minibatches}});
   charts.add({"divergence",
-              "Divergence",
+              "Consensus distance",
               "How far a peer's model is from the average of all, as a mean over peers.",
               "Euclidean distance (no unit)",
               true,
               "",
-              {charts.curve("divergence", "divergence", Look::kStrong)}},
+              {charts.curve("consensus distance", "divergence", Look::kStrong)}},
              0);
   charts.add(
       {"push-sum", "Push-sum weights",

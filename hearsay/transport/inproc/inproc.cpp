@@ -36,7 +36,7 @@ struct Member {
   bool gone = false;
   std::map<Label, std::vector<Letter>> letters;   // addressed to it
   std::map<Correspondence, std::size_t> sent_to;  // how many, addressed to it
-  std::map<Correspondence, std::vector<std::span<std::uint8_t>>> rooms;  // posted by `expect`
+  std::map<Correspondence, std::vector<std::span<std::uint8_t>>> buffers;  // posted by `expect`
   std::map<Label, std::size_t> untaken;  // how many it sent that are not yet taken
 };
 
@@ -117,12 +117,12 @@ class Inproc : public Transport {
     });
   }
 
-  void expect(std::size_t process, Label label, std::span<std::uint8_t> room) override {
+  void expect(std::size_t process, Label label, std::span<std::uint8_t> buffer) override {
     check_other(seat_, process);
     const std::lock_guard guard(state_->lock);
     check_alive();
     rounds(label).expects(label.round);
-    self().rooms[{label, process}].push_back(room);
+    self().buffers[{label, process}].push_back(buffer);
   }
 
   std::optional<Arrival> receive(Label label, std::chrono::milliseconds patience) override {
@@ -137,9 +137,9 @@ class Inproc : public Transport {
     letters.erase(letters.begin() + static_cast<std::ptrdiff_t>(chosen));
     state_->taken(letter.from, label);
     // Copied under the lock: a sender that leaves frees its memory.
-    const std::span<std::uint8_t> room = room_of(letter, label);
-    if (!room.empty()) std::memcpy(room.data(), letter.body.data(), room.size());
-    return Arrival{letter.from, letter.head, room};
+    const std::span<std::uint8_t> buffer = buffer_of(letter, label);
+    if (!buffer.empty()) std::memcpy(buffer.data(), letter.body.data(), buffer.size());
+    return Arrival{letter.from, letter.head, buffer};
   }
 
   std::vector<std::size_t> gone() const override {
@@ -184,20 +184,20 @@ class Inproc : public Transport {
       map.erase(map.lower_bound({oldest, 0}), map.lower_bound({label, 0}));
     };
     forget(self().sent_to);
-    forget(self().rooms);
+    forget(self().buffers);
     std::erase_if(self().letters, [&](const auto& entry) {
       return entry.first >= oldest && entry.first < label && entry.second.empty();
     });
   }
 
-  std::span<std::uint8_t> room_of(const Letter& letter, Label label) {
-    const auto rooms = self().rooms.find({label, letter.from});
-    if (rooms == self().rooms.end() || letter.place >= rooms->second.size()) {
+  std::span<std::uint8_t> buffer_of(const Letter& letter, Label label) {
+    const auto buffers = self().buffers.find({label, letter.from});
+    if (buffers == self().buffers.end() || letter.place >= buffers->second.size()) {
       return pool(label).take(letter.body.size(), label.round);
     }
-    const std::span<std::uint8_t> room = rooms->second[letter.place];
-    check_body(label, letter.from, letter.body.size(), room.size());
-    return room;
+    const std::span<std::uint8_t> buffer = buffers->second[letter.place];
+    check_body(label, letter.from, letter.body.size(), buffer.size());
+    return buffer;
   }
 
   std::shared_ptr<Hub::State> state_;

@@ -41,10 +41,10 @@ void in_pieces(std::span<Byte> body, std::vector<MPI_Request>& requests, Start s
   }
 }
 
-std::vector<MPI_Request> receive_body(std::span<std::uint8_t> room, std::size_t process,
+std::vector<MPI_Request> receive_body(std::span<std::uint8_t> buffer, std::size_t process,
                                       std::uint32_t round, MPI_Comm comm) {
   std::vector<MPI_Request> requests;
-  in_pieces(room, requests, [&](std::uint8_t* data, int size, MPI_Request* request) {
+  in_pieces(buffer, requests, [&](std::uint8_t* data, int size, MPI_Request* request) {
     return MPI_Irecv(data, size, MPI_BYTE, static_cast<int>(process), tag_of(round), comm, request);
   });
   return requests;
@@ -87,18 +87,18 @@ void LaneTraffic::send(std::size_t process, std::uint32_t round, ByteView head, 
   });
 }
 
-void LaneTraffic::expect(std::size_t process, std::uint32_t round, std::span<std::uint8_t> room) {
+void LaneTraffic::expect(std::size_t process, std::uint32_t round, std::span<std::uint8_t> buffer) {
   rounds_.expects(round);
   Requests requests;
-  if (room.size() > kInlineBytes) requests = receive_body(room, process, round, bodies_);
-  rooms_[{round, process}].push_back({room, std::move(requests)});
+  if (buffer.size() > kInlineBytes) requests = receive_body(buffer, process, round, bodies_);
+  buffers_[{round, process}].push_back({buffer, std::move(requests)});
 }
 
 void LaneTraffic::ask(std::uint32_t round) {
   if (!rounds_.asks(round)) return;
   pool_.reuse(round);
   arrived_.erase(arrived_.begin(), arrived_.lower_bound(round));
-  rooms_.erase(rooms_.begin(), rooms_.lower_bound({round, 0}));
+  buffers_.erase(buffers_.begin(), buffers_.lower_bound({round, 0}));
 }
 
 void LaneTraffic::progress() {
@@ -159,19 +159,19 @@ void LaneTraffic::take(Bytes message, std::size_t process, std::uint32_t round) 
   const ByteView head = reader.take(reader.left() - (inlined ? size : 0));
 
   Coming coming{round, {process, Bytes(head.begin(), head.end()), {}}, {}};
-  std::span<std::uint8_t> room;
-  const auto rooms = rooms_.find({round, process});
-  if (rooms != rooms_.end() && !rooms->second.empty()) {
-    room = rooms->second.front().bytes;
-    coming.requests = std::move(rooms->second.front().requests);
-    rooms->second.pop_front();
-    check_body({lane_, round}, process, size, room.size());
+  std::span<std::uint8_t> buffer;
+  const auto buffers = buffers_.find({round, process});
+  if (buffers != buffers_.end() && !buffers->second.empty()) {
+    buffer = buffers->second.front().bytes;
+    coming.requests = std::move(buffers->second.front().requests);
+    buffers->second.pop_front();
+    check_body({lane_, round}, process, size, buffer.size());
   } else {
-    room = pool_.take(size, round);
-    if (!inlined) coming.requests = receive_body(room, process, round, bodies_);
+    buffer = pool_.take(size, round);
+    if (!inlined) coming.requests = receive_body(buffer, process, round, bodies_);
   }
-  if (inlined && size > 0) std::memcpy(room.data(), reader.take(size).data(), size);
-  coming.arrival.body = room;
+  if (inlined && size > 0) std::memcpy(buffer.data(), reader.take(size).data(), size);
+  coming.arrival.body = buffer;
   coming_.push_back(std::move(coming));
 }
 

@@ -38,7 +38,7 @@ class LaneTraffic {
   void close();
 
   void send(std::size_t process, std::uint32_t round, ByteView head, ByteView body);
-  void expect(std::size_t process, std::uint32_t round, std::span<std::uint8_t> room);
+  void expect(std::size_t process, std::uint32_t round, std::span<std::uint8_t> buffer);
   /// Accept messages of `round` from now on, and none of earlier rounds.
   void ask(std::uint32_t round);
 
@@ -62,7 +62,7 @@ class LaneTraffic {
     Arrival arrival;
     Requests requests;  // of the body
   };
-  struct Room {
+  struct Buffer {
     std::span<std::uint8_t> bytes;
     Requests requests;  // posted receives, unless the body comes inline
   };
@@ -77,7 +77,8 @@ class LaneTraffic {
   std::list<Sending> sending_;
   std::list<Coming> coming_;                              // head received, body incomplete
   std::map<std::uint32_t, std::deque<Arrival>> arrived_;  // by round
-  std::map<std::pair<std::uint32_t, std::size_t>, std::deque<Room>> rooms_;  // by round and sender
+  // by round and sender
+  std::map<std::pair<std::uint32_t, std::size_t>, std::deque<Buffer>> buffers_;
 };
 
 }  // namespace hearsay::transport

@@ -93,11 +93,11 @@ class Mpi : public Transport {
     return wait(patience, [&] { return lane(label).flushed(label.round); });
   }
 
-  void expect(std::size_t process, Label label, std::span<std::uint8_t> room) override {
+  void expect(std::size_t process, Label label, std::span<std::uint8_t> buffer) override {
     check_other(seat_, process);
     const std::lock_guard guard(lock_);
     rethrow();
-    lane(label).expect(process, label.round, room);
+    lane(label).expect(process, label.round, buffer);
   }
 
   std::optional<Arrival> receive(Label label, std::chrono::milliseconds patience) override {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_direction.h"
+#include "hearsay/engine/cuda/conv/convolve/conv_direction.h"
 #include "hearsay/engine/cuda/conv/image_map.h"
 #include "hearsay/engine/cuda/numbers.h"
 
@@ -11,10 +11,10 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
-constexpr int kSideLanes = 2;  // streams for weight gradients, which no later step reads
+constexpr int kSideStreams = 2;  // streams for weight gradients, which no later step reads
 
 /// gradient = y > 0 ? gradient : 0, in place: relu's backward, where no reader of y could mask the
 /// gradient in its epilogue (Tensor::wants_mask). Flat over all entries of all peers: grid
@@ -47,7 +47,7 @@ class Conv2dStep final : public Step {
     const ConvGeometry& g = weights_.geometry;
     launch_.geometry = g;
     launch_.x = site.x->data;
-    launch_.slope = site.y->gradient;
+    launch_.grad_output = site.y->gradient;
     launch_.x_stride = static_cast<long>(site.x->per_peer());
     launch_.y_stride = static_cast<long>(site.y->per_peer());
     launch_.in_groups = divide_up(g.in_c, weights_.kernel->in);
@@ -68,7 +68,7 @@ class Conv2dStep final : public Step {
           Memory<float>(site.x->peers * static_cast<std::size_t>(launch_.splits * g.out_c));
       launch_.bias = bias_parts_.data();
     }
-    if (weights_.bulk) map_tiles();
+    if (weights_.tma) map_tiles();
   }
 
   /// Whether there are kernels for this convolution.
@@ -82,7 +82,7 @@ class Conv2dStep final : public Step {
     if (backward_) backward_->have_packed(*site_.backward_packer);
   }
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     ConvLaunch launch;
     launch.y = site_.y->data;
     launch.x_stride = static_cast<long>(site_.x->per_peer());
@@ -97,36 +97,36 @@ class Conv2dStep final : public Step {
     if (call.training && y.wants_moments && forward_.can_sum_moments()) {
       y.moments = forward_.sum(launch);
     }
-    forward_.launch(tape, launch);
+    forward_.launch(recorder, launch);
   }
 
-  void backward(Tape& tape, const Call& call) override {
-    if (site_.relu && !site_.y->masked) mask(tape);
-    const int lane = 1 + static_cast<int>(site_.index % kSideLanes);
-    tape.fork(lane);
-    tape.use(lane);
+  void backward(LaunchRecorder& recorder, const Call& call) override {
+    if (site_.relu && !site_.y->masked) mask(recorder);
+    const int stream = 1 + static_cast<int>(site_.index % kSideStreams);
+    recorder.fork(stream);
+    recorder.use(stream);
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const WeightKernel& kernel = *weights_.kernel;
     launch_.gradient = call.gradient;
     const dim3 grid(static_cast<unsigned>(groups_), static_cast<unsigned>(launch_.splits), peers);
     const auto threads = static_cast<unsigned>(kernel.threads);
-    if (weights_.bulk) {
-      tape.launch(kernel.bulk_for(weights_.geometry), grid, threads,
-                  static_cast<std::size_t>(kernel.bulk_shared_bytes(weights_.geometry)), slope_map_,
-                  x_map_, launch_);
+    if (weights_.tma) {
+      recorder.launch(kernel.tma_for(weights_.geometry), grid, threads,
+                      static_cast<std::size_t>(kernel.tma_shared_bytes(weights_.geometry)),
+                      grad_output_map_, x_map_, launch_);
     } else {
-      tape.launch(kernel.launch, grid, threads,
-                  static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
+      recorder.launch(kernel.launch, grid, threads,
+                      static_cast<std::size_t>(kernel.shared_bytes(weights_.geometry)), launch_);
     }
     if (launch_.splits > 1 || !kernel.direct) {
       constexpr int kManySplits = 4;
       const bool many = launch_.splits > kManySplits;
-      tape.launch(many ? kernel.add_many : kernel.add,
-                  dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
-                       static_cast<unsigned>(groups_), peers),
-                  kAddThreads, 0, launch_);
+      recorder.launch(many ? kernel.add_many : kernel.add,
+                      dim3(static_cast<unsigned>(many ? kernel.floats() / 128 : kernel.shares),
+                           static_cast<unsigned>(groups_), peers),
+                      kAddThreads, 0, launch_);
     }
-    tape.use(0);
+    recorder.use(0);
     if (!backward_) return;
     ConvLaunch launch;
     Tensor& x = *site_.x;
@@ -146,7 +146,7 @@ class Conv2dStep final : public Step {
       launch.mask = x.data;
       x.masked = true;
     }
-    backward_->launch(tape, launch);
+    backward_->launch(recorder, launch);
   }
 
  private:
@@ -191,15 +191,16 @@ class Conv2dStep final : public Step {
     box.channels = g.out_c;
     box.box_height = g.tile_h;
     box.box_width = g.tile_w;
-    slope_map_ = make_image_map(launch_.slope, box);
+    grad_output_map_ = make_image_map(launch_.grad_output, box);
   }
 
-  void mask(Tape& tape) const {
+  void mask(LaunchRecorder& recorder) const {
     const Tensor& y = *site_.y;
     with_width(site_.x->type, y.shape.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-                 tape.launch(mask_gradient<T, W>, blocks_for(y.size() / W, 256), 256, 0,
-                             static_cast<const T*>(y.data), static_cast<T*>(y.gradient), y.size());
+                 recorder.launch(mask_gradient<T, W>, blocks_for(y.size() / W, 256), 256, 0,
+                                 static_cast<const T*>(y.data), static_cast<T*>(y.gradient),
+                                 y.size());
                });
   }
 
@@ -210,7 +211,7 @@ class Conv2dStep final : public Step {
   WeightChoice weights_;
   WeightLaunch launch_;
   int groups_ = 1;
-  CUtensorMap slope_map_{}, x_map_{};  ///< where TMA copies the tiles
+  CUtensorMap grad_output_map_{}, x_map_{};  ///< where TMA copies the tiles
   Memory<float> partial_, bias_parts_;
 };
 

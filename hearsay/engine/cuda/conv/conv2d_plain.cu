@@ -7,7 +7,7 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
-using backend::cuda::Tape;
+using backend::cuda::LaunchRecorder;
 
 constexpr unsigned kThreads = 128;
 
@@ -164,30 +164,30 @@ class PlainConv2dStep final : public Step {
                .weight = site.places.parameter[0],
                .bias = conv.bias ? site.places.parameter[1] : kNowhere} {}
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(convolve<T>, blocks_for(sizes_.out.size, kThreads), kThreads, 0,
-                  static_cast<const T*>(site_.x->data), call.parameters, sizes_,
-                  static_cast<T*>(site_.y->data));
+      recorder.launch(convolve<T>, blocks_for(sizes_.out.size, kThreads), kThreads, 0,
+                      static_cast<const T*>(site_.x->data), call.parameters, sizes_,
+                      static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const std::size_t weights =
         std::size_t{sizes_.out.channels} * sizes_.group_in * sizes_.kernel * sizes_.kernel;
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const auto* y = static_cast<const T*>(site_.y->data);
       const auto* dy = static_cast<const T*>(site_.y->gradient);
-      tape.launch(weight_gradient<T>, dim3(blocks_for(weights, kThreads), peers), kThreads, 0,
-                  static_cast<const T*>(site_.x->data), y, dy, sizes_, call.gradient);
+      recorder.launch(weight_gradient<T>, dim3(blocks_for(weights, kThreads), peers), kThreads, 0,
+                      static_cast<const T*>(site_.x->data), y, dy, sizes_, call.gradient);
       if (sizes_.bias != kNowhere) {
-        tape.launch(bias_gradient<T>, dim3(blocks_for(sizes_.out.channels, kThreads), peers),
-                    kThreads, 0, y, dy, sizes_, call.gradient);
+        recorder.launch(bias_gradient<T>, dim3(blocks_for(sizes_.out.channels, kThreads), peers),
+                        kThreads, 0, y, dy, sizes_, call.gradient);
       }
       if (!site_.x->wants_gradient()) return;
-      tape.launch(pull_back<T>, blocks_for(sizes_.in.size, kThreads), kThreads, 0, y, dy,
-                  call.parameters, sizes_, site_.x->adds(), static_cast<T*>(site_.x->gradient));
+      recorder.launch(pull_back<T>, blocks_for(sizes_.in.size, kThreads), kThreads, 0, y, dy,
+                      call.parameters, sizes_, site_.x->adds(), static_cast<T*>(site_.x->gradient));
     });
   }
 

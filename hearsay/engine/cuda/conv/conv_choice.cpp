@@ -21,9 +21,9 @@ std::span<const WeightKernel> weight_kernels(backend::Precision precision) {
 }
 
 /// Whether TMA can bring the tiles, as far as grad_output and shared memory are concerned.
-bool can_copy_in_bulk(const Site& site, const WeightKernel& kernel, const ConvGeometry& g) {
-  return site.bulk_copies && g.out_c % 16 == 0 && g.images % g.tile_i == 0 &&
-         kernel.bulk_shared_bytes(g) <= site.shared_bytes;
+bool can_use_tma(const Site& site, const WeightKernel& kernel, const ConvGeometry& g) {
+  return site.has_tma && g.out_c % 16 == 0 && g.images % g.tile_i == 0 &&
+         kernel.tma_shared_bytes(g) <= site.shared_bytes;
 }
 
 /// g: by columns. Rows of images, and of patches, must be what TMA can copy (multiples of 16 bytes,
@@ -35,7 +35,7 @@ bool can_have_columns(const Site& site, const WeightKernel& kernel, const ConvGe
          g.in_w * channels_of_columns(g) * entry % 16 == 0 &&
          (g.tiles_x == 1 || g.tile_w * g.stride * channels_of_columns(g) * entry % 16 == 0) &&
          std::max(patch_row_bytes(g, entry) / entry, g.patch_h) <= kWidestBox &&
-         can_copy_in_bulk(site, kernel, g);
+         can_use_tma(site, kernel, g);
 }
 
 }  // namespace
@@ -48,13 +48,13 @@ ConvChoice choose(const Site& site, ConvGeometry g, bool backward) {
     lay_tiles(g, kernel.pixels, kernel.quarters);
     if (kernel.whole != (g.in_c * entry % 16 == 0) || !kernel.takes(g)) continue;
     const int chunks = divide_up(g.in_c * entry, kernel.bytes);
-    if (kernel.is_bulk() ? !site.bulk_copies || g.in_c * entry % kernel.bytes != 0 ||
-                               std::max(g.patch_h, g.patch_w) > kWidestBox
-                         : best.kernel != nullptr && best.kernel->is_bulk()) {
+    if (kernel.uses_tma() ? !site.has_tma || g.in_c * entry % kernel.bytes != 0 ||
+                                std::max(g.patch_h, g.patch_w) > kWidestBox
+                          : best.kernel != nullptr && best.kernel->uses_tma()) {
       continue;
     }
     const int resident_bytes = kernel.shared_bytes(g, chunks, true, backward);
-    const bool resident = kernel.is_bulk() && resident_bytes <= site.shared_bytes;
+    const bool resident = kernel.uses_tma() && resident_bytes <= site.shared_bytes;
     const int shared = resident ? resident_bytes : kernel.shared_bytes(g, chunks, false, backward);
     if (shared > site.shared_bytes) continue;
     const double blocks =
@@ -103,11 +103,11 @@ WeightChoice choose_for_weights(const Site& site, ConvGeometry geometry, bool bi
       least = cost;
     }
   }
-  if (best.kernel == nullptr || best.bulk) return best;
+  if (best.kernel == nullptr || best.tma) return best;
   const ConvGeometry& chosen = best.geometry;
-  best.bulk = best.kernel->bulk != nullptr && chosen.in_c % 16 == 0 &&
-              std::max(chosen.patch_h, chosen.patch_w) <= kWidestBox &&
-              can_copy_in_bulk(site, *best.kernel, chosen);
+  best.tma = best.kernel->tma != nullptr && chosen.in_c % 16 == 0 &&
+             std::max(chosen.patch_h, chosen.patch_w) <= kWidestBox &&
+             can_use_tma(site, *best.kernel, chosen);
   return best;
 }
 

@@ -29,7 +29,7 @@ ConvChoice choose(const Site& site, ConvGeometry geometry, bool backward);
 struct WeightChoice {
   const WeightKernel* kernel = nullptr;  ///< null: none fits
   ConvGeometry geometry;
-  bool bulk = false;  ///< TMA copies the tiles
+  bool tma = false;  ///< TMA copies the tiles
 };
 
 /// The same for the gradient of the weights; the geometry is that of the forward convolution, and

@@ -41,7 +41,7 @@ static_assert(
 struct WeightLaunch {
   ConvGeometry geometry;  ///< of the forward convolution, maybe by columns
   const void* x = nullptr;
-  const void* slope = nullptr;  ///< grad_output, with respect to y
+  const void* grad_output = nullptr;  ///< with respect to y
   long x_stride = 0, y_stride = 0;
   float* partial = nullptr;          ///< [peer][split][group][warp][fragment][lane][4]
   float* bias = nullptr;             ///< [peer][split][out_c], or null
@@ -57,30 +57,30 @@ inline constexpr int kAddThreads = 256;
 
 /// Shared memory for a patch that TMA copies: a multiple of 1024 bytes, after which its swizzle
 /// repeats.
-constexpr int bulk_room(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+constexpr int tma_padded(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 
 /// One way to compute a convolution: a block makes tiles of `pixels` x `out` values, reading
 /// `bytes` of channels at a time.
 struct ConvKernel {
   using Launch = void (*)(ConvLaunch);
-  using BulkLaunch = void (*)(CUtensorMap, ConvLaunch);
+  using TmaLaunch = void (*)(CUtensorMap, ConvLaunch);
   /// Two each: forward, and for the gradient with respect to the input.
-  Launch any[2] = {};           ///< for kernels of any size, or null
-  Launch of_3x3[2] = {};        ///< or null
-  BulkLaunch bulk_3x3[2] = {};  ///< or null; for input of whole chunks (sm_90 on)
+  Launch any[2] = {};         ///< for kernels of any size, or null
+  Launch of_3x3[2] = {};      ///< or null
+  TmaLaunch tma_3x3[2] = {};  ///< or null; for input of whole chunks (sm_90 on)
   int threads, pixels, out, bytes, pitch, stages;
   int strip_height;  ///< of strips 8 pixels wide that must divide a tile; 0: there are none
   bool quarters;     ///< for has_quarters only; there is no forward kernel then
   int epilogue[2];   ///< bytes of shared memory
   bool whole;        ///< input channels must fill pieces of 16 bytes
 
-  bool is_bulk() const { return bulk_3x3[1] != nullptr; }
+  bool uses_tma() const { return tma_3x3[1] != nullptr; }
   Launch launch(const ConvGeometry& g, bool backward) const {
     return g.kernel == 3 && of_3x3[0] != nullptr ? of_3x3[backward] : any[backward];
   }
   /// g: with tiles of this kernel.
   bool takes(const ConvGeometry& g) const {
-    if (!is_bulk()) return launch(g, false) != nullptr;
+    if (!uses_tma()) return launch(g, false) != nullptr;
     if (quarters) return has_quarters(g);
     if (g.kernel != 3 || g.dilation != 1) return false;
     if (strip_height == 0) return true;
@@ -88,21 +88,21 @@ struct ConvKernel {
   }
   int weight_bytes(const ConvGeometry& g) const { return g.taps * out * pitch; }
   int shared_bytes(const ConvGeometry& g, int chunks, bool resident, bool backward) const {
-    if (!is_bulk()) {
+    if (!uses_tma()) {
       return (chunks > 1 ? stages : 1) * (weight_bytes(g) + g.patch_positions() * pitch) +
              epilogue[backward];
     }
     return (resident ? chunks : stages) * weight_bytes(g) +
-           stages * (bulk_room(g.patch_positions() * bytes) + 8) + epilogue[backward];
+           stages * (tma_padded(g.patch_positions() * bytes) + 8) + epilogue[backward];
   }
 };
 
 /// One way to compute the gradient of weights: a block has `out` x `in` channels and `taps`.
 struct WeightKernel {
   void (*launch)(WeightLaunch);  ///< null: the geometry is by columns, and TMA copies it
-  using BulkLaunch = void (*)(CUtensorMap slope, CUtensorMap x, WeightLaunch);
-  BulkLaunch bulk;            ///< or null; channels in sixteens
-  BulkLaunch strips[2];       ///< or null; for 3 x 3, stride 1, and tiles of whole or half strips
+  using TmaLaunch = void (*)(CUtensorMap grad_output, CUtensorMap x, WeightLaunch);
+  TmaLaunch tma;              ///< or null; channels in sixteens
+  TmaLaunch strips[2];        ///< or null; for 3 x 3, stride 1, and tiles of whole or half strips
   void (*add)(WeightLaunch);  ///< grid (shares, groups, peers)
   void (*add_many)(WeightLaunch);  ///< grid (floats / 128, groups, peers)
   int threads, pixels, out, in, taps;
@@ -116,22 +116,22 @@ struct WeightKernel {
 
   int floats() const { return out * in * taps; }
   bool has_columns() const { return launch == nullptr; }
-  BulkLaunch bulk_for(const ConvGeometry& g) const {
+  TmaLaunch tma_for(const ConvGeometry& g) const {
     if (g.kernel == 3 && g.stride == 1 && g.tile_w % strip_width == 0) {
       if (strips[0] != nullptr && g.tile_h % strip_height == 0) return strips[0];
       if (strips[1] != nullptr && g.tile_h % (strip_height / 2) == 0) return strips[1];
     }
-    return bulk;
+    return tma;
   }
   int shared_bytes(const ConvGeometry& g) const {
     const int tiles = pixels * 4 + 2 * (pixels * out_pitch + g.patch_positions() * in_pitch);
     return tiles > sum_bytes ? tiles : sum_bytes;
   }
-  int bulk_shared_bytes(const ConvGeometry& g) const {
+  int tma_shared_bytes(const ConvGeometry& g) const {
     const int patch = has_columns()
-                          ? bulk_room(g.tile_i * g.patch_h * patch_row_bytes(g, box_bytes / 16))
-                          : in / 16 * bulk_room(g.patch_positions() * box_bytes);
-    const int tiles = stages * (out / 16 * bulk_room(pixels * box_bytes) + patch);
+                          ? tma_padded(g.tile_i * g.patch_h * patch_row_bytes(g, box_bytes / 16))
+                          : in / 16 * tma_padded(g.patch_positions() * box_bytes);
+    const int tiles = stages * (out / 16 * tma_padded(pixels * box_bytes) + patch);
     return (tiles > sum_bytes ? tiles : sum_bytes) + pixels * 4 + stages * 8;
   }
 };

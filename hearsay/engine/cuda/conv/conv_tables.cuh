@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_bulk.cuh"
-#include "hearsay/engine/cuda/conv/conv_patch.cuh"
-#include "hearsay/engine/cuda/conv/conv_weight_parts.cuh"
-#include "hearsay/engine/cuda/conv/conv_weights.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_patch.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_tma.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_parts.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weights.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -40,17 +40,17 @@ constexpr ConvKernel conv_any() {
 }
 
 template <class Math, class Shape>
-constexpr ConvKernel bulk_3x3() {
+constexpr ConvKernel tma_3x3() {
   ConvKernel kernel = describe<Math, Shape, true>();
-  if constexpr (!Shape::kQuarters) kernel.bulk_3x3[0] = convolve_bulk<Math, Shape, false>;
-  kernel.bulk_3x3[1] = convolve_bulk<Math, Shape, true>;
+  if constexpr (!Shape::kQuarters) kernel.tma_3x3[0] = convolve_tma<Math, Shape, false>;
+  kernel.tma_3x3[1] = convolve_tma<Math, Shape, true>;
   return kernel;
 }
 
 template <class Math, class Shape, bool kWhole>
 constexpr WeightKernel describe_weights() {
   WeightKernel kernel{.launch = nullptr,
-                      .bulk = nullptr,
+                      .tma = nullptr,
                       .strips = {},
                       .add = add_weight_parts<Shape>,
                       .add_many = add_many_parts<Shape>,
@@ -77,11 +77,11 @@ constexpr WeightKernel weight_kernel() {
   WeightKernel kernel = describe_weights<Math, Shape, kWhole>();
   kernel.launch = correlate<Math, Shape, kWhole>;
   if constexpr (kWhole) {
-    kernel.bulk = correlate_bulk<Math, Shape, Products::kPieces>;
+    kernel.tma = correlate_tma<Math, Shape, Products::kPieces>;
     if constexpr (Shape::kTaps == 9) {
-      kernel.strips[0] = correlate_bulk<Math, Shape, Products::kStrips>;
+      kernel.strips[0] = correlate_tma<Math, Shape, Products::kStrips>;
       if constexpr (Shape::kStripPieces > 1) {
-        kernel.strips[1] = correlate_bulk<Math, Shape, Products::kHalfStrips>;
+        kernel.strips[1] = correlate_tma<Math, Shape, Products::kHalfStrips>;
       }
     }
   }
@@ -91,7 +91,7 @@ constexpr WeightKernel weight_kernel() {
 template <class Math, class Shape>
 constexpr WeightKernel weight_columns() {
   WeightKernel kernel = describe_weights<Math, Shape, false>();
-  kernel.bulk = correlate_bulk<Math, Shape, Products::kColumns>;
+  kernel.tma = correlate_tma<Math, Shape, Products::kColumns>;
   kernel.stages = ColumnTiles<Math, Shape>::kStages;
   return kernel;
 }
@@ -103,18 +103,18 @@ constexpr WeightKernel weight_columns() {
 template <class Math>
 inline constexpr ConvKernel kConvKernels[] = {
     // warps by pixels, by channels; fragments of 16 pixels, of 8 channels; bytes; stages; blocks
-    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<2, 2, 4, 2, 64, 2, 2, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<2, 2, 4, 2, 128, 2, 2, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<2, 2, 2, 2, 128, 2, 2, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1, Pixels::kStrips>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
-    bulk_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1>>(),
-    bulk_3x3<Math, ConvShape<4, 2, 1, 2, 64, 4, 1>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 4, 2, 64, 2, 3, Pixels::kQuarters>>(),
-    bulk_3x3<Math, ConvShape<4, 1, 4, 2, 128, 2, 3, Pixels::kQuarters>>(),
+    tma_3x3<Math, ConvShape<4, 1, 2, 2, 32, 2, 4, Pixels::kStrips>>(),
+    tma_3x3<Math, ConvShape<4, 1, 2, 2, 64, 2, 4, Pixels::kStrips>>(),
+    tma_3x3<Math, ConvShape<2, 2, 4, 2, 64, 2, 2, Pixels::kStrips>>(),
+    tma_3x3<Math, ConvShape<2, 2, 4, 2, 128, 2, 2, Pixels::kStrips>>(),
+    tma_3x3<Math, ConvShape<2, 2, 2, 2, 128, 2, 2, Pixels::kStrips>>(),
+    tma_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1, Pixels::kStrips>>(),
+    tma_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 2>>(),
+    tma_3x3<Math, ConvShape<4, 1, 2, 4, 128, 2, 2>>(),
+    tma_3x3<Math, ConvShape<4, 2, 2, 4, 64, 3, 1>>(),
+    tma_3x3<Math, ConvShape<4, 2, 1, 2, 64, 4, 1>>(),
+    tma_3x3<Math, ConvShape<4, 1, 4, 2, 64, 2, 3, Pixels::kQuarters>>(),
+    tma_3x3<Math, ConvShape<4, 1, 4, 2, 128, 2, 3, Pixels::kQuarters>>(),
     conv_3x3<Math, ConvShape<4, 1, 4, 2, 32, 1, 3>>(),
     conv_3x3<Math, ConvShape<4, 1, 4, 2, 64, 1, 3>>(),
     conv_3x3<Math, ConvShape<4, 1, 2, 4, 64, 2, 3>>(),

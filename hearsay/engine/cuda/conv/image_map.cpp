@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::engine::cuda {

@@ -9,13 +9,13 @@
 
 namespace hearsay::engine::cuda {
 
-/// What a tensor map needs: how TMA (bulk.cuh) finds boxes of a tensor of images in device memory,
+/// What a tensor map needs: how TMA (tma.cuh) finds boxes of a tensor of images in device memory,
 /// its channels being the fastest index.
 struct ImageBox {
   ElementType type;
   int images, height, width, channels;
   int box_images, box_height, box_width, box_bytes;  ///< box_bytes: of channels, in sixteens
-  bool swizzled;  ///< as conv_bulk.cuh reads it, rather than side by side; 32, 64 or 128 bytes
+  bool swizzled;  ///< as conv_tma.cuh reads it, rather than side by side; 32, 64 or 128 bytes
 };
 CUtensorMap make_image_map(const void* data, const ImageBox& box);
 

@@ -9,8 +9,8 @@ namespace hearsay::engine::cuda {
 namespace {
 
 using namespace batch_norm;
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 
 class BatchNormStep final : public Step {
  public:
@@ -29,7 +29,7 @@ class BatchNormStep final : public Step {
                     .residual = site.residual != nullptr};
   }
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     with_width(site_.x->type, channels(),
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
@@ -43,49 +43,50 @@ class BatchNormStep final : public Step {
                                .model = model(call)};
                  if (call.training) norm.moments = site_.x->moments;
                  if (!call.training) {
-                   tape.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers), 128,
-                               0, norm.model, grid.channels, normals_.data());
+                   recorder.launch(read_statistics, dim3(blocks_for(channels(), 128), grid.peers),
+                                   128, 0, norm.model, grid.channels, normals_.data());
                  } else if (norm.moments.parts == nullptr) {
-                   tape.launch(
+                   recorder.launch(
                        channel_sums<W, MomentTerms<T, W>, MomentFinish<T>>, grid.blocks(),
                        kChannelThreads, 0, grid, MomentTerms<T, W>{.x = x},
                        MomentFinish<T>{.x = x, .model = norm.model, .normals = normals_.data()},
                        partials_.data(), tickets_.data());
                  }
                  const ChannelGrid pass = pass_grid<W>(norm.moments);
-                 tape.launch(normalize<T, W>, pass.blocks_and_keeper(), kPassThreads,
-                             channels() * sizeof(Normal), pass, norm, x, residual, y);
+                 recorder.launch(normalize<T, W>, pass.blocks_and_keeper(), kPassThreads,
+                                 channels() * sizeof(Normal), pass, norm, x, residual, y);
                });
   }
 
-  void backward(Tape& tape, const Call& call) override {
-    with_width(
-        site_.x->type, channels(),
-        [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
-          const auto* x = static_cast<const T*>(site_.x->data);
-          const TileSums sums = site_.y->gradient_sums;
-          // The step that made the sums has already zeroed dy where relu does.
-          const bool stopped = !site_.relu || sums.parts != nullptr;
-          const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
-                                      .y = static_cast<const T*>(site_.y->data),
-                                      .passes = stopped          ? Passes::kAll
-                                                : site_.residual ? Passes::kPositive
-                                                                 : Passes::kPositiveFromInput};
-          const Targets<T> to = targets<T>(stopped);
-          const GradientFinish finish{
-              .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()};
-          if (sums.parts == nullptr) {
-            const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
-            tape.launch(channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
-                        kChannelThreads, 0, grid,
-                        GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
-                        finish, partials_.data(), tickets_.data());
-            if (to.dx == nullptr && to.residual == nullptr) return;
-          }
-          const ChannelGrid pass = pass_grid<W>(sums);
-          tape.launch(pull_back<T, W>, pass.blocks_and_keeper(), kPassThreads,
-                      slab_bytes<Tangent, W>(), pass, sums, finish, x, through, to);
-        });
+  void backward(LaunchRecorder& recorder, const Call& call) override {
+    with_width(site_.x->type, channels(),
+               [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
+                 const auto* x = static_cast<const T*>(site_.x->data);
+                 const TileSums sums = site_.y->gradient_sums;
+                 // The step that made the sums has already zeroed dy where relu does.
+                 const bool stopped = !site_.relu || sums.parts != nullptr;
+                 const Through<T, W> through{.dy = static_cast<const T*>(site_.y->gradient),
+                                             .y = static_cast<const T*>(site_.y->data),
+                                             .passes = stopped ? Passes::kAll
+                                                       : site_.residual
+                                                           ? Passes::kPositive
+                                                           : Passes::kPositiveFromInput};
+                 const Targets<T> to = targets<T>(stopped);
+                 const GradientFinish finish{
+                     .model = model(call), .normals = normals_.data(), .slopes = slopes_.data()};
+                 if (sums.parts == nullptr) {
+                   const auto grid = ChannelGrid::of_sums(*site_.x, W, kChannelThreads);
+                   recorder.launch(
+                       channel_sums<W, GradientTerms<T, W>, GradientFinish>, grid.blocks(),
+                       kChannelThreads, 0, grid,
+                       GradientTerms<T, W>{.x = x, .through = through, .normals = normals_.data()},
+                       finish, partials_.data(), tickets_.data());
+                   if (to.dx == nullptr && to.residual == nullptr) return;
+                 }
+                 const ChannelGrid pass = pass_grid<W>(sums);
+                 recorder.launch(pull_back<T, W>, pass.blocks_and_keeper(), kPassThreads,
+                                 slab_bytes<Tangent, W>(), pass, sums, finish, x, through, to);
+               });
   }
 
  private:

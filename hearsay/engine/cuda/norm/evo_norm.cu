@@ -8,8 +8,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 using model::EvoNorm;
 using model::RangeEvoNorm;
 
@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(kSampleThreads)
                       const Spread* spreads, const Extremes* extremes, float* parts, T* dx,
                       bool add, T* residual, bool add_residual) {
   backend::cuda::begin_launch();
-  extern __shared__ float totals[];  // S1, S2, S3 per channel, then a slope per group
+  extern __shared__ float totals[];  // S1, S2, S3 per channel, then a coefficient per group
   const unsigned channels = s.sample.channels, members = channels / s.groups;
-  float* slopes = totals + 3 * channels;
+  float* coefficients = totals + 3 * channels;
   const std::size_t first = std::size_t{blockIdx.x} * channels * s.sample.pixels;
   const float* model = parameters[blockIdx.x / s.batch];
   const Spread* own = spreads + std::size_t{blockIdx.x} * s.groups;
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kSampleThreads)
       ds += static_cast<double>(model[s.weight + c]) * static_cast<double>(totals[channels + c]);
     }
     const double f = own[group].s, count = static_cast<double>(members) * s.sample.pixels;
-    slopes[group] =
+    coefficients[group] =
         static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
   }
   __syncthreads();
@@ -193,9 +193,9 @@ __global__ void __launch_bounds__(kSampleThreads)
       const unsigned group = c / members;
       const float value = to_float(x[first + at]);
       const Bend h(value, model[s.v + c]);
-      float slope = model[s.weight + c] * own[group].s * g * h.to_x;
-      if (s.kappa == 0) slope = fmaf(slopes[group], value - own[group].mean, slope);
-      store_gradient(slope, add, dx + first + at);
+      float gradient = model[s.weight + c] * own[group].s * g * h.to_x;
+      if (s.kappa == 0) gradient = fmaf(coefficients[group], value - own[group].mean, gradient);
+      store_gradient(gradient, add, dx + first + at);
     }
     if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
   });
@@ -203,8 +203,8 @@ __global__ void __launch_bounds__(kSampleThreads)
   __syncthreads();
   const Extremes* places = extremes + std::size_t{blockIdx.x} * s.groups * kRuns;
   for (unsigned k = threadIdx.x; k < s.groups * kRuns; k += kSampleThreads) {
-    store_gradient(slopes[k / kRuns], true, dx + first + places[k].high);
-    store_gradient(-slopes[k / kRuns], true, dx + first + places[k].low);
+    store_gradient(coefficients[k / kRuns], true, dx + first + places[k].high);
+    store_gradient(-coefficients[k / kRuns], true, dx + first + places[k].low);
   }
 }
 
@@ -225,36 +225,36 @@ class EvoNormStep final : public Step {
     if (range) extremes_ = Memory<Extremes>(samples() * groups * kRuns);
   }
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     const std::size_t floats = sizes_.kappa > 0 ? std::size_t{sizes_.groups} * kRuns
                                                 : sizes_.sample.channels + sizes_.groups;
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(evo_norm<T>, samples(), kSampleThreads, floats * sizeof(float),
-                  static_cast<const T*>(site_.x->data), call.parameters, sizes_, spreads_.data(),
-                  extremes_.data(),
-                  site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
-                  static_cast<T*>(site_.y->data));
+      recorder.launch(evo_norm<T>, samples(), kSampleThreads, floats * sizeof(float),
+                      static_cast<const T*>(site_.x->data), call.parameters, sizes_,
+                      spreads_.data(), extremes_.data(),
+                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
+                      static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     const unsigned channels = sizes_.sample.channels;
     const bool to_x = site_.x->wants_gradient();
     const bool to_residual = site_.residual && site_.residual->wants_gradient();
     const bool add = to_x && site_.x->adds();
     const bool add_residual = to_residual && site_.residual->adds();
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(evo_norm_backward<T>, samples(), kSampleThreads,
-                  (3 * channels + sizes_.groups) * sizeof(float),
-                  static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->gradient),
-                  call.parameters, sizes_, spreads_.data(), extremes_.data(), parts_.data(),
-                  static_cast<T*>(site_.x->gradient), add,
-                  to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
+      recorder.launch(
+          evo_norm_backward<T>, samples(), kSampleThreads,
+          (3 * channels + sizes_.groups) * sizeof(float), static_cast<const T*>(site_.x->data),
+          static_cast<const T*>(site_.y->gradient), call.parameters, sizes_, spreads_.data(),
+          extremes_.data(), parts_.data(), static_cast<T*>(site_.x->gradient), add,
+          to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
     });
-    tape.launch(sum_samples<3>,
-                dim3(blocks_for(3 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128, 0,
-                parts_.data(), sizes_.batch, channels,
-                Offsets<3>{{sizes_.weight, sizes_.bias, sizes_.v}}, call.gradient);
+    recorder.launch(sum_samples<3>,
+                    dim3(blocks_for(3 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128,
+                    0, parts_.data(), sizes_.batch, channels,
+                    Offsets<3>{{sizes_.weight, sizes_.bias, sizes_.v}}, call.gradient);
   }
 
  private:

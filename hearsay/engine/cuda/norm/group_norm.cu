@@ -5,8 +5,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 using model::GroupNorm;
 
 /// Of a sample's group: y = relu(weight_c (x - mean) r + bias_c + residual).
@@ -127,32 +127,34 @@ class GroupNormStep final : public Step {
         normals_(samples() * groups),
         parts_(samples() * 2 * site.x->shape.channels) {}
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(group_norm<T>, samples(), kSampleThreads, floats(1, 1),
-                  static_cast<const T*>(site_.x->data), call.parameters, sizes_, normals_.data(),
-                  site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
-                  site_.relu, static_cast<T*>(site_.y->data));
+      recorder.launch(group_norm<T>, samples(), kSampleThreads, floats(1, 1),
+                      static_cast<const T*>(site_.x->data), call.parameters, sizes_,
+                      normals_.data(),
+                      site_.residual ? static_cast<const T*>(site_.residual->data) : nullptr,
+                      site_.relu, static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     const bool to_x = site_.x->wants_gradient();
     const bool to_residual = site_.residual && site_.residual->wants_gradient();
     const bool add = to_x && site_.x->adds();
     const bool add_residual = to_residual && site_.residual->adds();
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(group_norm_backward<T>, samples(), kSampleThreads, floats(2, 2),
-                  static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->data),
-                  static_cast<const T*>(site_.y->gradient), call.parameters, sizes_, site_.relu,
-                  normals_.data(), parts_.data(), static_cast<T*>(site_.x->gradient), add,
-                  to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr, add_residual);
+      recorder.launch(group_norm_backward<T>, samples(), kSampleThreads, floats(2, 2),
+                      static_cast<const T*>(site_.x->data), static_cast<const T*>(site_.y->data),
+                      static_cast<const T*>(site_.y->gradient), call.parameters, sizes_, site_.relu,
+                      normals_.data(), parts_.data(), static_cast<T*>(site_.x->gradient), add,
+                      to_residual ? static_cast<T*>(site_.residual->gradient) : nullptr,
+                      add_residual);
     });
     const unsigned channels = sizes_.sample.channels;
-    tape.launch(sum_samples<2>,
-                dim3(blocks_for(2 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128, 0,
-                parts_.data(), sizes_.batch, channels, Offsets<2>{{sizes_.weight, sizes_.bias}},
-                call.gradient);
+    recorder.launch(sum_samples<2>,
+                    dim3(blocks_for(2 * channels, 128), static_cast<unsigned>(site_.x->peers)), 128,
+                    0, parts_.data(), sizes_.batch, channels,
+                    Offsets<2>{{sizes_.weight, sizes_.bias}}, call.gradient);
   }
 
  private:

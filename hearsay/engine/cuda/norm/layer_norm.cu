@@ -5,8 +5,8 @@ namespace hearsay::engine::cuda {
 
 namespace {
 
+using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using backend::cuda::Tape;
 using model::LayerNorm;
 
 /// Of a sample: y_j = weight_j (x_j - mean) r + bias_j.
@@ -125,23 +125,24 @@ class LayerNormStep final : public Step {
                .bias = site.places.parameter[1]},
         normals_(samples()) {}
 
-  void forward(Tape& tape, const Call& call) override {
+  void forward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
-      tape.launch(layer_norm<T>, samples(), kSampleThreads, 0, static_cast<const T*>(site_.x->data),
-                  call.parameters, sizes_, normals_.data(), static_cast<T*>(site_.y->data));
+      recorder.launch(layer_norm<T>, samples(), kSampleThreads, 0,
+                      static_cast<const T*>(site_.x->data), call.parameters, sizes_,
+                      normals_.data(), static_cast<T*>(site_.y->data));
     });
   }
 
-  void backward(Tape& tape, const Call& call) override {
+  void backward(LaunchRecorder& recorder, const Call& call) override {
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const auto* x = static_cast<const T*>(site_.x->data);
       const auto* dy = static_cast<const T*>(site_.y->gradient);
       const dim3 grid(blocks_for(sizes_.features, 128), static_cast<unsigned>(site_.x->peers));
-      tape.launch(layer_norm_weights<T>, grid, 128, 0, x, dy, sizes_, normals_.data(),
-                  call.gradient);
+      recorder.launch(layer_norm_weights<T>, grid, 128, 0, x, dy, sizes_, normals_.data(),
+                      call.gradient);
       if (!site_.x->wants_gradient()) return;
-      tape.launch(layer_norm_backward<T>, samples(), kSampleThreads, 0, x, dy, call.parameters,
-                  sizes_, normals_.data(), site_.x->adds(), static_cast<T*>(site_.x->gradient));
+      recorder.launch(layer_norm_backward<T>, samples(), kSampleThreads, 0, x, dy, call.parameters,
+                      sizes_, normals_.data(), site_.x->adds(), static_cast<T*>(site_.x->gradient));
     });
   }
 

@@ -1,4 +1,4 @@
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 
 #include <algorithm>
 #include <cassert>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearsay/backend/cuda/page.h"
+#include "hearsay/backend/cuda/staging_buffer.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::backend::cuda {
@@ -36,7 +36,7 @@ enum class Step : std::uint32_t { kLaunch, kFork, kUse, kJoin };
 /// steps are equal bytes.
 struct Entry {
   Step step = Step::kLaunch;
-  std::uint32_t lane = 0;       // of a fork, use or join
+  std::uint32_t stream = 0;     // of a fork, use or join
   std::uint32_t arguments = 0;  // of a launch, from here on
   std::uint32_t shared_bytes = 0;
   const void* kernel = nullptr;
@@ -63,7 +63,7 @@ std::string describe(const Entry& launch) {
 }
 
 /// Let launches of `kernel` have `bytes` of shared memory beyond what it declares. Returns how much
-/// they may have. Tapes share kernels, so it never becomes less.
+/// they may have. Recorders share kernels, so it never becomes less.
 std::size_t ask_for_shared(const void* kernel, std::size_t bytes) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -72,15 +72,15 @@ std::size_t ask_for_shared(const void* kernel, std::size_t bytes) {
   if (attributes.sharedSizeBytes + bytes <= kSharedByDefault) {
     return kSharedByDefault - attributes.sharedSizeBytes;
   }
-  const int room = std::max(static_cast<int>(bytes), attributes.maxDynamicSharedSizeBytes);
-  const std::string what = "asking for " + std::to_string(room) + " bytes of shared memory";
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
+  const int limit = std::max(static_cast<int>(bytes), attributes.maxDynamicSharedSizeBytes);
+  const std::string what = "asking for " + std::to_string(limit) + " bytes of shared memory";
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, limit),
         what.c_str());
-  return static_cast<std::size_t>(room);
+  return static_cast<std::size_t>(limit);
 }
 
 struct Graph {
-  std::vector<std::byte> tape;
+  std::vector<std::byte> recorded;
   cudaGraphExec_t executable = nullptr;
   std::uint64_t last_use = 0;
 };
@@ -94,43 +94,44 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes) {
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
         "reading a device's attributes");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, threads, shared_bytes),
-        "counting the blocks that a multiprocessor has room for");
+        "counting the blocks that fit on a multiprocessor");
   return on_each * processors;
 }
 
-struct Tape::Impl {
+struct LaunchRecorder::Impl {
   Impl() {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      check(cudaStreamCreateWithFlags(&streams[lane], cudaStreamNonBlocking), "creating a stream");
-      check(cudaEventCreateWithFlags(&events[lane], cudaEventDisableTiming), "creating an event");
+    for (int stream = 0; stream < kStreams; ++stream) {
+      check(cudaStreamCreateWithFlags(&streams[stream], cudaStreamNonBlocking),
+            "creating a stream");
+      check(cudaEventCreateWithFlags(&events[stream], cudaEventDisableTiming), "creating an event");
     }
   }
 
   ~Impl() {
     cudaStreamSynchronize(streams[0]);
     for (Graph& graph : graphs) cudaGraphExecDestroy(graph.executable);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      cudaEventDestroy(events[lane]);
-      cudaStreamDestroy(streams[lane]);
+    for (int stream = 0; stream < kStreams; ++stream) {
+      cudaEventDestroy(events[stream]);
+      cudaStreamDestroy(streams[stream]);
     }
   }
 
   void append(const void* values, std::size_t bytes) {
     const auto* begin = static_cast<const std::byte*>(values);
-    tape.insert(tape.end(), begin, begin + bytes);
-    tape.resize(padded(tape.size()));
+    recorded.insert(recorded.end(), begin, begin + bytes);
+    recorded.resize(padded(recorded.size()));
   }
 
-  void append(Step step, int lane) {
-    assert(lane > 0 || step == Step::kUse);
-    assert(lane < kLanes);
-    const Entry entry{.step = step, .lane = static_cast<std::uint32_t>(lane)};
+  void append(Step step, int stream) {
+    assert(stream > 0 || step == Step::kUse);
+    assert(stream < kStreams);
+    const Entry entry{.step = step, .stream = static_cast<std::uint32_t>(stream)};
     append(&entry, sizeof entry);
   }
 
-  void wait_for(int lane, int other) {
+  void wait_for(int stream, int other) {
     check(cudaEventRecord(events[other], streams[other]), "recording an event");
-    check(cudaStreamWaitEvent(streams[lane], events[other]), "joining streams");
+    check(cudaStreamWaitEvent(streams[stream], events[other]), "joining streams");
   }
 
   /// Whether the kernel was compiled for an architecture on which begin_launch waits.
@@ -146,7 +147,7 @@ struct Tape::Impl {
 
   /// `follows`: it comes right after another launch of its stream, and may be scheduled while that
   /// one still runs (see begin_launch).
-  void launch(const Entry& entry, void** arguments, int lane, bool follows) {
+  void launch(const Entry& entry, void** arguments, int stream, bool follows) {
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -154,7 +155,7 @@ struct Tape::Impl {
     how.gridDim = {entry.grid[0], entry.grid[1], entry.grid[2]};
     how.blockDim = {entry.block[0], entry.block[1], entry.block[2]};
     how.dynamicSmemBytes = entry.shared_bytes;
-    how.stream = streams[lane];
+    how.stream = streams[stream];
     how.attrs = &overlap;
     how.numAttrs = follows && waits(entry.kernel) ? 1 : 0;
     const cudaError_t status = cudaLaunchKernelExC(&how, entry.kernel, arguments);
@@ -163,20 +164,20 @@ struct Tape::Impl {
 
   /// Issue what is recorded to the streams, which are being captured.
   void play() {
-    int lane = 0;
-    bool follows[kLanes] = {};
-    for (const std::byte* at = tape.data(); at < tape.data() + tape.size();) {
+    int stream = 0;
+    bool follows[kStreams] = {};
+    for (const std::byte* at = recorded.data(); at < recorded.data() + recorded.size();) {
       Entry entry;
       std::memcpy(&entry, at, sizeof entry);
       at += sizeof entry;
-      const int other = static_cast<int>(entry.lane);
+      const int other = static_cast<int>(entry.stream);
       switch (entry.step) {
         case Step::kFork:
           wait_for(other, 0);
           follows[other] = false;
           break;
         case Step::kUse:
-          lane = other;
+          stream = other;
           break;
         case Step::kJoin:
           wait_for(0, other);
@@ -190,8 +191,8 @@ struct Tape::Impl {
             pointers[k] = const_cast<std::byte*>(at);  // cudaLaunchKernel reads only
             at += std::max(padded(sizes[k]), kAlignment);
           }
-          launch(entry, pointers, lane, follows[lane]);
-          follows[lane] = true;
+          launch(entry, pointers, stream, follows[stream]);
+          follows[stream] = true;
         }
       }
     }
@@ -223,7 +224,7 @@ struct Tape::Impl {
   Graph& find() {
     for (std::size_t k = 1; k <= graphs.size(); ++k) {
       const std::size_t place = (last + k) % graphs.size();
-      if (graphs[place].tape != tape) continue;
+      if (graphs[place].recorded != recorded) continue;
       last = place;
       return graphs[place];
     }
@@ -237,32 +238,32 @@ struct Tape::Impl {
       // A graph may still run: destroying it waits for nothing, and it finishes.
       cudaGraphExecDestroy(graphs[last].executable);
     }
-    graphs[last] = {tape, executable, 0};
+    graphs[last] = {recorded, executable, 0};
     return graphs[last];
   }
 
   /// Captured first: if that fails, nothing of this submission reaches the device.
   void run() {
     Graph& graph = find();
-    page.send(streams[0]);
+    staging.send(streams[0]);
     graph.last_use = ++submissions;
     check(cudaGraphLaunch(graph.executable, streams[0]), "launching a graph");
   }
 
   void start_over() {
-    page.forget();
-    tape.clear();
-    lane = 0;
+    staging.forget();
+    recorded.clear();
+    current = 0;
     launched = false;
     std::ranges::fill(forked, false);
   }
 
-  cudaStream_t streams[kLanes] = {};
-  cudaEvent_t events[kLanes] = {};
-  Page page;
-  std::vector<std::byte> tape;
-  int lane = 0;  // the current stream
-  bool forked[kLanes] = {};
+  cudaStream_t streams[kStreams] = {};
+  cudaEvent_t events[kStreams] = {};
+  StagingBuffer staging;
+  std::vector<std::byte> recorded;
+  int current = 0;  // stream
+  bool forked[kStreams] = {};
   bool launched = false;
   std::vector<Graph> graphs;
   std::size_t last = 0;
@@ -273,16 +274,18 @@ struct Tape::Impl {
   std::unordered_map<const void*, bool> waits_of;
 };
 
-Tape::Tape() : impl_(std::make_unique<Impl>()) {}
-Tape::~Tape() = default;
+LaunchRecorder::LaunchRecorder() : impl_(std::make_unique<Impl>()) {}
+LaunchRecorder::~LaunchRecorder() = default;
 
-cudaStream_t Tape::stream() const { return impl_->streams[0]; }
-std::size_t Tape::captures() const { return impl_->captures; }
-std::size_t Tape::launches() const { return impl_->launches; }
+cudaStream_t LaunchRecorder::stream() const { return impl_->streams[0]; }
+std::size_t LaunchRecorder::captures() const { return impl_->captures; }
+std::size_t LaunchRecorder::launches() const { return impl_->launches; }
 
-void Tape::postpone(std::function<void()> record) { impl_->postponed = std::move(record); }
+void LaunchRecorder::postpone(std::function<void()> record) {
+  impl_->postponed = std::move(record);
+}
 
-void Tape::settle() {
+void LaunchRecorder::flush() {
   const auto record = std::exchange(impl_->postponed, nullptr);
   if (!record) return;
   try {
@@ -293,22 +296,23 @@ void Tape::settle() {
   }
 }
 
-const void* Tape::put_bytes(const void* values, std::size_t bytes) {
-  return impl_->page.put(values, bytes);
+const void* LaunchRecorder::put_bytes(const void* values, std::size_t bytes) {
+  return impl_->staging.put(values, bytes);
 }
 
-const void* Tape::put_list_bytes(const void* values, std::size_t bytes) {
-  return impl_->page.put_list(values, bytes);
+const void* LaunchRecorder::put_list_bytes(const void* values, std::size_t bytes) {
+  return impl_->staging.put_list(values, bytes);
 }
 
-void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                  const void* const* arguments, const std::size_t* sizes, std::size_t count) {
+void LaunchRecorder::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                            const void* const* arguments, const std::size_t* sizes,
+                            std::size_t count) {
   assert(count <= kMostArguments);
-  settle();
+  flush();
   if (shared_bytes > 0) {
-    std::size_t& room = impl_->shared_of[kernel];
+    std::size_t& limit = impl_->shared_of[kernel];
     try {
-      if (room < shared_bytes) room = ask_for_shared(kernel, shared_bytes);
+      if (limit < shared_bytes) limit = ask_for_shared(kernel, shared_bytes);
     } catch (...) {
       impl_->start_over();  // a list without this launch is of no use
       throw;
@@ -323,44 +327,44 @@ void Tape::record(const void* kernel, dim3 grid, dim3 block, std::size_t shared_
   impl_->append(sizes, count * sizeof *sizes);
   for (std::size_t k = 0; k < count; ++k) {
     impl_->append(arguments[k], sizes[k]);
-    if (sizes[k] == 0) impl_->tape.resize(impl_->tape.size() + kAlignment);
+    if (sizes[k] == 0) impl_->recorded.resize(impl_->recorded.size() + kAlignment);
   }
   impl_->launched = true;
   ++impl_->launches;
 }
 
-void Tape::fork(int lane) {
-  settle();
-  impl_->append(Step::kFork, lane);
-  impl_->forked[lane] = true;
+void LaunchRecorder::fork(int stream) {
+  flush();
+  impl_->append(Step::kFork, stream);
+  impl_->forked[stream] = true;
 }
 
-void Tape::use(int lane) {
-  assert(lane == 0 || impl_->forked[lane]);
-  if (lane == impl_->lane) return;
-  settle();
-  impl_->append(Step::kUse, lane);
-  impl_->lane = lane;
+void LaunchRecorder::use(int stream) {
+  assert(stream == 0 || impl_->forked[stream]);
+  if (stream == impl_->current) return;
+  flush();
+  impl_->append(Step::kUse, stream);
+  impl_->current = stream;
 }
 
-int Tape::lane() const { return impl_->lane; }
+int LaunchRecorder::current_stream() const { return impl_->current; }
 
-void Tape::join(int lane) {
-  assert(impl_->forked[lane]);
-  settle();
-  impl_->append(Step::kJoin, lane);
-  impl_->forked[lane] = false;
+void LaunchRecorder::join(int stream) {
+  assert(impl_->forked[stream]);
+  flush();
+  impl_->append(Step::kJoin, stream);
+  impl_->forked[stream] = false;
 }
 
-void Tape::join_all() {
-  for (int lane = 1; lane < kLanes; ++lane) {
-    if (impl_->forked[lane]) join(lane);
+void LaunchRecorder::join_all() {
+  for (int stream = 1; stream < kStreams; ++stream) {
+    if (impl_->forked[stream]) join(stream);
   }
 }
 
-void Tape::submit() {
+void LaunchRecorder::submit() {
   try {
-    settle();
+    flush();
     join_all();
     if (impl_->launched) impl_->run();
   } catch (...) {
@@ -370,7 +374,7 @@ void Tape::submit() {
   impl_->start_over();
 }
 
-void Tape::synchronize() {
+void LaunchRecorder::synchronize() {
   submit();
   check(cudaStreamSynchronize(impl_->streams[0]), "running on the device");
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_few_channels.cuh"
-#include "hearsay/engine/cuda/conv/conv_weight_multiply.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_few_channels.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_multiply.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -100,7 +100,7 @@ constexpr int strip_pieces(Products products) {
 }
 
 /// The body of both weight gradient kernels: sums over the tiles of a split, ceil(tiles / splits)
-/// consecutive ones, ascending. `tiles` (WindowTiles, BulkTiles, ColumnTiles) keeps kStages - 1
+/// consecutive ones, ascending. `tiles` (WindowTiles, TmaTiles, ColumnTiles) keeps kStages - 1
 /// tiles on their way while one is multiplied: per tile one wait, one __syncthreads (no warp reads
 /// the stage that is refilled), the next copies, the products. `place_of`: kPixels ints in shared
 /// memory. `scratch`: 4 kWarpsK kFloats bytes for the sums of all warps at the end, and one float
@@ -141,15 +141,15 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
     tiles.wait(k);
     __syncthreads();
     if (k + kAhead < count) tiles.ask(k + kAhead, begin + k + kAhead);
-    const char* slopes = tiles.slopes(k);
+    const char* grad_output = tiles.grad_tile(k);
     const char* patch = tiles.patch(k);
-    if (sums_bias) bias_sum += sum_of_slopes<Math, Shape>(tiles, slopes);
+    if (sums_bias) bias_sum += sum_of_grad_output<Math, Shape>(tiles, grad_output);
     if constexpr (kStripPieces > 0) {
-      multiply_strips<Math, Shape, kStripPieces>(tiles, g, slopes, patch, sum);
+      multiply_strips<Math, Shape, kStripPieces>(tiles, g, grad_output, patch, sum);
     } else if constexpr (kProducts == Products::kColumns) {
-      multiply_columns<Math, Shape>(tiles, slopes, patch, place_of, offsets, sum);
+      multiply_columns<Math, Shape>(tiles, grad_output, patch, place_of, offsets, sum);
     } else {
-      multiply_pieces<Math, Shape>(tiles, slopes, patch, place_of, offsets.tap, sum);
+      multiply_pieces<Math, Shape>(tiles, grad_output, patch, place_of, offsets.tap, sum);
     }
   }
   if (sums_bias) {  // one total per channel, in threads below kOut, from here on
@@ -195,7 +195,7 @@ __device__ void correlate_tiles(const WeightLaunch& p, const Tiles& tiles, int* 
 ///
 /// Sums: tiles of a split ascending, warps ascending, then splits ascending (add_weight_parts). The
 /// number of splits is chosen for kUsualPeers, so the order does not depend on the number of peers.
-/// Not measured by itself; correlate_bulk runs on sm_90 where channels allow.
+/// Not measured by itself; correlate_tma runs on sm_90 where channels allow.
 template <class Math, class Shape, bool kWhole>
 __global__ void __launch_bounds__(Shape::kThreads)
     correlate(const __grid_constant__ WeightLaunch p) {
@@ -208,7 +208,8 @@ __global__ void __launch_bounds__(Shape::kThreads)
   const WindowTiles<Math, Shape, kWhole> tiles{
       .p = p,
       .x = {static_cast<const Entry*>(p.x) + peer * p.x_stride, g.in_h, g.in_w, g.in_c},
-      .slope = {static_cast<const Entry*>(p.slope) + peer * p.y_stride, g.out_h, g.out_w, g.out_c},
+      .grad_output = {static_cast<const Entry*>(p.grad_output) + peer * p.y_stride, g.out_h,
+                      g.out_w, g.out_c},
       .first_out = group.out * Shape::kOut,
       .first_in = group.in * Shape::kIn,
       .stages = shared + Shape::kPixels * 4};
@@ -232,15 +233,15 @@ __global__ void __launch_bounds__(Shape::kThreads)
 template <class Math, class Shape, Products kProducts>
 __global__ void __launch_bounds__(Shape::kThreads,
                                   kProducts == Products::kColumns && Shape::kOut == 16 ? 4 : 2)
-    correlate_bulk(const __grid_constant__ CUtensorMap slope_map,
-                   const __grid_constant__ CUtensorMap x_map,
-                   const __grid_constant__ WeightLaunch p) {
+    correlate_tma(const __grid_constant__ CUtensorMap grad_output_map,
+                  const __grid_constant__ CUtensorMap x_map,
+                  const __grid_constant__ WeightLaunch p) {
   extern __shared__ __align__(1024) char shared[];
   const WeightGroup group = weight_group(p);
   using Tiles = std::conditional_t<kProducts == Products::kColumns, ColumnTiles<Math, Shape>,
-                                   BulkTiles<Math, Shape>>;
+                                   TmaTiles<Math, Shape>>;
   Tiles tiles{{.p = p,
-               .slope_map = &slope_map,
+               .grad_output_map = &grad_output_map,
                .x_map = &x_map,
                .first_out = group.out * Shape::kOut,
                .first_in = group.in * Shape::kIn,

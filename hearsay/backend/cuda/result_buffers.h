@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "hearsay/backend/cuda/tape.h"
+#include "hearsay/backend/cuda/launch_recorder.h"
 
 namespace hearsay::backend::cuda {
 
 /// Pinned, mapped host memory that kernels write to: the result buffers of Kernels::results, in
 /// pieces of 64 KB. What was handed out stays where it is until `recycle`.
-class Figures {
+class ResultBuffers {
  public:
   void* take(std::size_t count) {
     while (piece_ < pieces_.size() && used_ + count > pieces_[piece_].size) {
@@ -33,9 +33,9 @@ class Figures {
     void operator()(std::uint64_t* data) const { cudaFreeHost(data); }
   };
   struct Piece {
-    explicit Piece(std::size_t figures) : size(figures) {
+    explicit Piece(std::size_t results) : size(results) {
       void* memory = nullptr;
-      check(cudaHostAlloc(&memory, figures * sizeof(std::uint64_t), cudaHostAllocMapped),
+      check(cudaHostAlloc(&memory, results * sizeof(std::uint64_t), cudaHostAllocMapped),
             "allocating pinned memory");
       data.reset(static_cast<std::uint64_t*>(memory));
     }

@@ -9,20 +9,21 @@
 
 namespace hearsay::backend::cuda {
 
-/// The staging buffer: device memory that the host refills for every submission of a Tape.
+/// The staging buffer: device memory that the host refills for every submission of a
+/// LaunchRecorder.
 ///
 /// What is put lies at an address that depends only on the sizes put before since the last `send`:
-/// the buffer grows by further sheets (256 KB at first), and those it has stay where they are. The
+/// the buffer grows by further chunks (256 KB at first), and those it has stay where they are. The
 /// host writes to pinned memory, one of `kCopies` in turn, so it waits only if it is that many
 /// submissions ahead.
-class Page {
+class StagingBuffer {
  public:
   static constexpr std::size_t kAlignment = 16;
 
-  Page();
-  ~Page();
-  Page(const Page&) = delete;
-  Page& operator=(const Page&) = delete;
+  StagingBuffer();
+  ~StagingBuffer();
+  StagingBuffer(const StagingBuffer&) = delete;
+  StagingBuffer& operator=(const StagingBuffer&) = delete;
 
   const void* put(const void* values, std::size_t bytes);
   const void* put_list(const void* values, std::size_t bytes);
@@ -35,28 +36,28 @@ class Page {
 
  private:
   static constexpr std::size_t kCopies = 16;
-  static constexpr std::size_t kSheetBytes = 1 << 18;
+  static constexpr std::size_t kChunkBytes = 1 << 18;
 
   struct FreeHost {
     void operator()(std::byte* data) const { cudaFreeHost(data); }
   };
-  struct Sheet {
-    explicit Sheet(std::size_t bytes);
+  struct Chunk {
+    explicit Chunk(std::size_t bytes);
     Memory<std::byte> device;
     std::unique_ptr<std::byte, FreeHost> host;  ///< kCopies times the size of `device`
     std::size_t used = 0;
   };
   struct List {
-    std::size_t sheet, slot;  ///< where its address goes
+    std::size_t chunk, slot;  ///< where its address goes
     std::vector<std::byte> values;
   };
 
-  /// The sheet and offset of `bytes` fresh bytes.
+  /// The chunk and offset of `bytes` fresh bytes.
   std::pair<std::size_t, std::size_t> reserve(std::size_t bytes);
-  std::byte* host(std::size_t sheet, std::size_t offset);
+  std::byte* host(std::size_t chunk, std::size_t offset);
 
-  std::vector<Sheet> sheets_;
-  std::size_t current_ = 0;  ///< the sheet in use; those before it are full
+  std::vector<Chunk> chunks_;
+  std::size_t current_ = 0;  ///< the chunk in use; those before it are full
   std::vector<List> lists_;
   std::size_t list_count_ = 0;  ///< `lists_` keeps its memory from round to round
   std::array<cudaEvent_t, kCopies> copied_{};

@@ -4,7 +4,7 @@
 
 #include "hearsay/backend/cuda/memory.h"
 #include "hearsay/engine/cuda/conv/conv_choice.h"
-#include "hearsay/engine/cuda/conv/weight_packer.h"
+#include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
 #include "hearsay/model/operation.h"
 
 namespace hearsay::engine::cuda {
@@ -31,7 +31,7 @@ class ConvDirection {
   TileSums sum(ConvLaunch& launch);
 
   /// The geometry, the input and the weights of `launch` are filled in here.
-  void launch(backend::cuda::Tape& tape, ConvLaunch launch) const;
+  void launch(backend::cuda::LaunchRecorder& recorder, ConvLaunch launch) const;
 
  private:
   ConvChoice choice_;

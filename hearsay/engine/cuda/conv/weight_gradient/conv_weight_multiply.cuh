@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_weight_tiles.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_tiles.cuh"
 
 /// The products of a tile of grad_output and its patch in shared memory, for all taps of a block's
 /// weights: dw(tap, o, i) += sum over the tile's pixels of g(pixel, o) x(pixel + tap, i), on the
@@ -29,14 +29,14 @@ __device__ inline int warp_of_pixels() {
 /// kRows A fragments (16 output channels x kPiece pixels) of grad_output: kPiece / 2 pixels from
 /// `pixel` on, and as many that stand `apart` pixels further on.
 template <class Math, class Shape, class Tiles>
-__device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, int apart, int out,
-                                   std::uint32_t (&a)[Shape::kRows][4]) {
+__device__ inline void load_grad_output(const Tiles&, const char* grad_output, int pixel, int apart,
+                                        int out, std::uint32_t (&a)[Shape::kRows][4]) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int f = 0; f < Shape::kRows; ++f) {
     if constexpr (sizeof(typename Math::Entry) == 4) {
-      const char* at = slopes + (pixel + lane % 4) * Tiles::kOutRow + lane / 4 * 8 +
-                       Tiles::slope_offset(out + f * 16);
+      const char* at = grad_output + (pixel + lane % 4) * Tiles::kOutRow + lane / 4 * 8 +
+                       Tiles::grad_offset(out + f * 16);
       const uint2 near = *reinterpret_cast<const uint2*>(at);
       const uint2 far = *reinterpret_cast<const uint2*>(at + apart * Tiles::kOutRow);
       a[f][0] = near.x;
@@ -44,9 +44,9 @@ __device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, 
       a[f][2] = far.x;
       a[f][3] = far.y;
     } else {
-      load_matrices_transposed(
-          a[f], shared_address(slopes) + Tiles::slope_piece(pixel + lane / 16 * apart + lane % 8,
-                                                            out + f * 16 + lane / 8 % 2 * 8));
+      load_matrices_transposed(a[f], shared_address(grad_output) +
+                                         Tiles::grad_piece(pixel + lane / 16 * apart + lane % 8,
+                                                           out + f * 16 + lane / 8 % 2 * 8));
     }
   }
 }
@@ -54,7 +54,7 @@ __device__ inline void load_slopes(const Tiles&, const char* slopes, int pixel, 
 /// A thread's part of the bias gradient: the sum of grad_output over every (kThreads / kOut)-th
 /// pixel of the tile, ascending, for output channel threadIdx.x mod kOut of the block.
 template <class Math, class Shape, class Tiles>
-__device__ inline float sum_of_slopes(const Tiles&, const char* slopes) {
+__device__ inline float sum_of_grad_output(const Tiles&, const char* grad_output) {
   using Entry = typename Math::Entry;
   constexpr int kApart = Shape::kThreads / Shape::kOut;
   const int out = threadIdx.x % Shape::kOut;
@@ -62,10 +62,10 @@ __device__ inline float sum_of_slopes(const Tiles&, const char* slopes) {
 #pragma unroll 4
   for (int pixel = threadIdx.x / Shape::kOut; pixel < Shape::kPixels; pixel += kApart) {
     if constexpr (sizeof(Entry) == 4) {
-      sum += to_float(*reinterpret_cast<const Entry*>(slopes + pixel * Tiles::kOutRow +
-                                                      Tiles::slope_offset(out)));
+      sum += to_float(*reinterpret_cast<const Entry*>(grad_output + pixel * Tiles::kOutRow +
+                                                      Tiles::grad_offset(out)));
     } else {
-      const char* piece = slopes + Tiles::slope_piece(pixel, out / 8 * 8);
+      const char* piece = grad_output + Tiles::grad_piece(pixel, out / 8 * 8);
       sum += to_float(reinterpret_cast<const Entry*>(piece)[out % 8]);
     }
   }
@@ -94,15 +94,16 @@ struct TapOffsets {
 /// where tap (0, 0) of a pixel reads, in bytes of the patch (in shared memory, computed once per
 /// block).
 template <class Math, class Shape, class Tiles>
-__device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, const char* patch,
-                                       const int* place_of, const int (&tap_offset)[Shape::kTaps],
+__device__ inline void multiply_pieces(const Tiles& tiles, const char* grad_output,
+                                       const char* patch, const int* place_of,
+                                       const int (&tap_offset)[Shape::kTaps],
                                        WarpSums<Shape>& sum) {
   constexpr int kPiece = Shape::kPiece, kTogether = Shape::kTogether;
   const int lane = threadIdx.x % 32;
   for (int piece = warp_of_pixels<Shape>(); piece < Shape::kPixels / kPiece;
        piece += Shape::kWarpsK) {
     std::uint32_t a[Shape::kRows][4];
-    load_slopes<Math, Shape>(tiles, slopes, piece * kPiece, kPiece / 2, sum.out, a);
+    load_grad_output<Math, Shape>(tiles, grad_output, piece * kPiece, kPiece / 2, sum.out, a);
     if constexpr (sizeof(typename Math::Entry) == 4) {
       const int pixel = piece * 8 + lane % 4;
       const char* near = patch + place_of[pixel] + lane / 4 * kTogether * 4;
@@ -152,7 +153,7 @@ __device__ inline void multiply_pieces(const Tiles& tiles, const char* slopes, c
 /// (16 channels), 35 to 19 (32), 27 to 18 (64); registers limit it next (docs/performance.md).
 template <class Math, class Shape, int kPieces, class Tiles>
 __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g,
-                                       const char* slopes, const char* patch,
+                                       const char* grad_output, const char* patch,
                                        WarpSums<Shape>& sum) {
   constexpr int kWidth = Shape::kStripWidth, kTogether = Shape::kTogether;
   constexpr int kStrips = Shape::kPixels / (2 * kPieces * kWidth);
@@ -198,7 +199,8 @@ __device__ inline void multiply_strips(const Tiles& tiles, const ConvGeometry& g
     for (int piece = 0; piece < kPieces; ++piece) {
       load_two_rows(2 * piece + 2);
       std::uint32_t a[Shape::kRows][4];
-      load_slopes<Math, Shape>(tiles, slopes, (y + 2 * piece) * g.tile_w + x, g.tile_w, sum.out, a);
+      load_grad_output<Math, Shape>(tiles, grad_output, (y + 2 * piece) * g.tile_w + x, g.tile_w,
+                                    sum.out, a);
       // Tap (k, l) multiplies the piece's two rows of grad_output with patch rows 2 piece + k and
       // 2 piece + k + 1, shifted by l.
 #pragma unroll

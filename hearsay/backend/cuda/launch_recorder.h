@@ -20,26 +20,26 @@ int blocks_at_once(const void* kernel, int threads, std::size_t shared_bytes);
 /// The launch recorder: a list of kernel launches that is captured once as a CUDA graph and
 /// replayed whenever the same list is recorded again: same kernels, grids and arguments. What
 /// changes from round to round (edges, weights, rates, counters, addresses of rows) is not an
-/// argument but in the staging buffer (Page), device memory that every `submit` refills. So the
+/// argument but in the StagingBuffer, device memory that every `submit` refills. So the
 /// host runs its plain code each round, and the device gets one graph launch.
 ///
-///   tape.launch(scale, grid, block, 0, tape.put(std::span(factors)), y, size);
-///   tape.submit();
+///   recorder.launch(scale, grid, block, 0, recorder.put(std::span(factors)), y, size);
+///   recorder.submit();
 ///
 /// The first statement of every kernel is begin_launch() (launch.cuh): the next launch of a stream
 /// is scheduled while the one before still runs.
 ///
-/// Launches happen in order, save on side streams ("lanes"): `fork(lane)` lets that stream start
-/// after all that stream 0 holds so far, `use(lane)` directs the next launches to it, `join(lane)`
+/// Launches happen in order, save on side streams: `fork(stream)` lets that stream start after
+/// all that stream 0 holds so far, `use(stream)` directs the next launches to it, `join(stream)`
 /// lets stream 0 wait for it. Every stream is joined by `submit`, after which stream 0 is current.
-class Tape {
+class LaunchRecorder {
  public:
-  static constexpr int kLanes = 8;
+  static constexpr int kStreams = 8;
 
-  Tape();
-  ~Tape();
-  Tape(const Tape&) = delete;
-  Tape& operator=(const Tape&) = delete;
+  LaunchRecorder();
+  ~LaunchRecorder();
+  LaunchRecorder(const LaunchRecorder&) = delete;
+  LaunchRecorder& operator=(const LaunchRecorder&) = delete;
 
   /// Copies `values` to this submission's staging buffer, and returns where kernels will find them.
   /// The address depends only on the sizes put before since the last submit.
@@ -81,13 +81,13 @@ class Tape {
   void postpone(std::function<void()> record);
 
   /// Record what is postponed.
-  void settle();
+  void flush();
 
-  void fork(int lane);
-  void use(int lane);
-  void join(int lane);
+  void fork(int stream);
+  void use(int stream);
+  void join(int stream);
   void join_all();
-  int lane() const;  ///< the current stream
+  int current_stream() const;
 
   void submit();
   void synchronize();  ///< submit, wait; throws RunFailed if a launch failed

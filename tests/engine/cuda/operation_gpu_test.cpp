@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 
 namespace hearsay::engine {
 namespace {

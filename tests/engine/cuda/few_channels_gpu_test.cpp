@@ -3,7 +3,7 @@
 #include <ostream>
 #include <tuple>
 
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 
 namespace hearsay::engine {
 namespace {

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "engine/chains.h"
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::engine {

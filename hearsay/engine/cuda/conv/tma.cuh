@@ -48,8 +48,8 @@ __device__ inline void wait_at(std::uint32_t barrier, std::uint32_t phase) {
 }
 
 /// TMA copy of a contiguous run: `bytes`, `from` and `to` are multiples of 16.
-__device__ inline void copy_bulk(std::uint32_t to, const void* from, std::uint32_t bytes,
-                                 std::uint32_t barrier) {
+__device__ inline void copy_tma(std::uint32_t to, const void* from, std::uint32_t bytes,
+                                std::uint32_t barrier) {
   NV_IF_TARGET(
       NV_PROVIDES_SM_90,
       (asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], "

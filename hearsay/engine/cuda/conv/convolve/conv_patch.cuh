@@ -1,14 +1,14 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_multiply.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_multiply.cuh"
 
 namespace hearsay::engine::cuda {
 
 /// y(pixel, o) = sum over chunk, tap, channel of x(pixel stride + tap - pad, channel) w(tap, o,
 /// channel), forward, or the input gradient as such a convolution of grad_output: an implicit
 /// matrix product, pixels x (taps x channels) x output channels, for any kernel size, stride and
-/// dilation. The kernel of cards before sm_90 and of shapes that TMA cannot copy (conv_bulk.cuh is
+/// dilation. The kernel of cards before sm_90 and of shapes that TMA cannot copy (conv_tma.cuh is
 /// the other).
 ///
 /// Grid (tiles of a peer, groups of kOut output channels, peers), Shape::kThreads; a block computes

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/bank.h"
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 
 namespace hearsay::engine {
 namespace {
@@ -218,7 +218,7 @@ TEST_P(GpuGradients, HaveTheSameBitsAgainAndAmongOthers) {
 TEST_P(GpuNetworkObjective, ReplaysItsRounds) {
   GpuBank bank(GetParam().data, GetParam().options);
   for (std::uint32_t round = 0; round < 40; ++round) bank.gradients(round);
-  EXPECT_EQ(bank.gpu().context().tape.captures(), 2u);
+  EXPECT_EQ(bank.gpu().context().recorder.captures(), 2u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, GpuGradients, ::testing::ValuesIn(cases_and_vgg11()),

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/gpu.h"
+#include "engine/cuda/gpu.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/batches.h"
 
@@ -67,8 +67,8 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
   for (const std::uint32_t round : {0u, 1u, 2u, 7u, 3u, 100'000u, 100'001u}) {
     std::vector<StreamKey> keys;
     for (std::uint32_t i = 0; i < kRows; ++i) keys.push_back({kSeed, kFirst + i, round});
-    reader.pick(gpu.context().tape, keys, slots.data());
-    images.read(gpu.context().tape, slots.data(), program.images(), program.labels());
+    reader.pick(gpu.context().recorder, keys, slots.data());
+    images.read(gpu.context().recorder, slots.data(), program.images(), program.labels());
     const std::vector<float> found = gpu.read(program.images());
     std::vector<std::uint16_t> labels(kRows * test.batch);
     gpu.copy(labels.data(), program.labels(), labels.size() * sizeof labels[0]);

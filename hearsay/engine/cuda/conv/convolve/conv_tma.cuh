@@ -1,8 +1,8 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/bulk.cuh"
-#include "hearsay/engine/cuda/conv/conv_multiply.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_multiply.cuh"
+#include "hearsay/engine/cuda/conv/tma.cuh"
 
 namespace hearsay::engine::cuda {
 
@@ -37,8 +37,9 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
   extern __shared__ __align__(1024) char shared[];
   const ConvGeometry& g = p.geometry;
   constexpr int kKernel = 3, weight_bytes = kKernel * kKernel * Shape::kOut * kPitch;
-  const int patch_bytes = g.patch_positions() * kBytes, patch_room = bulk_room(patch_bytes);
-  char* const packed = shared + kStages * patch_room;
+  const int patch_bytes = g.patch_positions() * kBytes;
+  const int padded_patch_bytes = tma_padded(patch_bytes);
+  char* const packed = shared + kStages * padded_patch_bytes;
   char* const others = packed + (p.resident ? p.chunks : kStages) * weight_bytes;
   auto* const barriers =
       reinterpret_cast<Barrier*>(others + Epilogue<Entry, Shape, kBackward>::kShared);
@@ -63,12 +64,12 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     expect_bytes(barrier, patch_bytes + (weights ? weight_bytes : 0));
     const TileOrigin origin = tile_origin(g, first_tile + round / p.chunks);
     const int pad = Shape::kQuarters ? 0 : g.pad;
-    copy_box(shared_address(shared) + stage * patch_room, &map,
+    copy_box(shared_address(shared) + stage * padded_patch_bytes, &map,
              blockIdx.z * g.images + origin.image, Shape::patch_line(g, origin.y) - pad,
              Shape::patch_line(g, origin.x) - pad, chunk * kEntries, barrier);
     if (weights) {
-      copy_bulk(shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes,
-                weights_from + static_cast<long>(chunk) * weight_bytes, weight_bytes, barrier);
+      copy_tma(shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes,
+               weights_from + static_cast<long>(chunk) * weight_bytes, weight_bytes, barrier);
     }
   };
   // Prologue: all stages but one are on their way before the first product.
@@ -94,7 +95,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
     // Addresses of this round's weights and patch; steps of 32 bytes are xors, as the swizzle is.
     const std::uint32_t weights =
         shared_address(packed) + (p.resident ? chunk : stage) * weight_bytes + weight_row<Shape>();
-    const std::uint32_t patch = shared_address(shared) + stage * patch_room;
+    const std::uint32_t patch = shared_address(shared) + stage * padded_patch_bytes;
     const auto at = [&](int row, int line, int column, int step) {
       return (patch + swizzled<kBytes>(row + line * g.patch_w + column, half)) ^ (step * 32);
     };
@@ -124,7 +125,7 @@ __device__ inline void convolve_tiles(const CUtensorMap& map, const ConvLaunch& 
 /// per multiprocessor must fit into its registers. Code for sm_90 on only; others never launch it.
 template <class Math, class Shape, bool kBackward>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
-    convolve_bulk(const __grid_constant__ CUtensorMap map, const __grid_constant__ ConvLaunch p) {
+    convolve_tma(const __grid_constant__ CUtensorMap map, const __grid_constant__ ConvLaunch p) {
   NV_IF_TARGET(NV_PROVIDES_SM_90, (convolve_tiles<Math, Shape, kBackward>(map, p);))
 }
 

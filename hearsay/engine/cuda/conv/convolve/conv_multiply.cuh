@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_epilogue.cuh"
+#include "hearsay/engine/cuda/conv/convolve/conv_epilogue.cuh"
 #include "hearsay/engine/cuda/conv/mma.cuh"
 
 /// The products of one chunk of input channels in shared memory, for all taps, on the tensor cores

@@ -1,5 +1,5 @@
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/weight_packer.h"
+#include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
 
 #include <algorithm>
 #include <bit>
@@ -120,15 +120,16 @@ void WeightPacker::prepare() {
   on_device_ = backend::cuda::Memory<PackedWeights>(std::span<const PackedWeights>(jobs_));
 }
 
-void WeightPacker::pack(backend::cuda::Tape& tape, const Call& call, std::size_t peers) {
+void WeightPacker::pack(backend::cuda::LaunchRecorder& recorder, const Call& call,
+                        std::size_t peers) {
   if (jobs_.empty()) return;
   if (on_device_.size() == 0) prepare();
   const auto kernel = precision_ == backend::Precision::kTf32   ? pack_weights<Tf32>
                       : precision_ == backend::Precision::kFp32 ? pack_weights<Fp32>
                                                                 : pack_weights<Bf16>;
-  tape.launch(kernel,
-              dim3(static_cast<unsigned>(job_of_block_.size()), static_cast<unsigned>(peers)),
-              kThreads, shared_bytes_, on_device_.data(), job_of_block_.data(), call.parameters);
+  recorder.launch(
+      kernel, dim3(static_cast<unsigned>(job_of_block_.size()), static_cast<unsigned>(peers)),
+      kThreads, shared_bytes_, on_device_.data(), job_of_block_.data(), call.parameters);
 }
 
 }  // namespace hearsay::engine::cuda

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/conv/conv_weight_shape.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_shape.cuh"
 
 /// Adds up the partial sums of a weight gradient that `correlate` leaves, one per split:
 /// [peer][split][group][warp][fragment][lane][4], i.e. accumulators as they were in registers.

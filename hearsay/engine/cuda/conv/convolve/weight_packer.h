@@ -33,7 +33,7 @@ class WeightPacker {
 
   void add(const PackedWeights& weights) { jobs_.push_back(weights); }
   /// On the launch recorder's current stream.
-  void pack(backend::cuda::Tape& tape, const Call& call, std::size_t peers);
+  void pack(backend::cuda::LaunchRecorder& recorder, const Call& call, std::size_t peers);
 
  private:
   void prepare();

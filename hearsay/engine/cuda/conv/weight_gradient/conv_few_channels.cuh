@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearsay/engine/cuda/conv/conv_weight_multiply.cuh"
+#include "hearsay/engine/cuda/conv/weight_gradient/conv_weight_multiply.cuh"
 
 /// The weight gradient for few input channels (the images): dw(o, column) = sum over pixels of
 /// g(pixel, o) x(pixel, column), where column (c kernel + k) kernel + l holds what tap (k, l) reads
@@ -10,24 +10,28 @@
 /// 21 to 9 us at 4 peers with it (docs/performance.md).
 namespace hearsay::engine::cuda {
 
-/// grad_output as BulkTiles has it; a patch is rows of `patch_row_bytes`, the channels of
+/// grad_output as TmaTiles has it; a patch is rows of `patch_row_bytes`, the channels of
 /// neighbouring pixels side by side, brought by one TMA box whose "channels" are whole image rows
 /// (row_box). 4 stages where kOut is 16, else 3. A stage is kOut / 16 boxes of grad_output, each
 /// kPixels x 16 entries, and the patch, all rounded up to 1024 bytes; not swizzled unless entries
 /// are bfloat16, and the patch never.
 template <class Math, class Shape>
-struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
-  using Base = BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
-  using Base::kOutGroups, Base::kRoom, Base::p;
+struct ColumnTiles : TmaGradOutput<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
+  using Base = TmaGradOutput<Math, Shape, Shape::kOut == 16 ? 4 : 3>;
+  using Base::kOutGroups, Base::kOutGroupBytes, Base::p;
   static constexpr int kEntry = sizeof(typename Math::Entry);
 
   __device__ int row_bytes() const { return patch_row_bytes(p.geometry, kEntry); }
   __device__ int patch_bytes() const {
     return p.geometry.tile_i * p.geometry.patch_h * row_bytes();
   }
-  __device__ int stage_bytes() const { return kOutGroups * kRoom + bulk_room(patch_bytes()); }
-  __device__ char* slopes(int k) const { return this->stages + k % Base::kStages * stage_bytes(); }
-  __device__ char* patch(int k) const { return slopes(k) + kOutGroups * kRoom; }
+  __device__ int stage_bytes() const {
+    return kOutGroups * kOutGroupBytes + tma_padded(patch_bytes());
+  }
+  __device__ char* grad_tile(int k) const {
+    return this->stages + k % Base::kStages * stage_bytes();
+  }
+  __device__ char* patch(int k) const { return grad_tile(k) + kOutGroups * kOutGroupBytes; }
   __device__ int place(PixelPlace at) const {
     const ConvGeometry& g = p.geometry;
     return (at.image * g.patch_h + at.y * g.stride) * row_bytes() + patch_row_shift(g, kEntry) +
@@ -49,7 +53,7 @@ struct ColumnTiles : BulkSlopes<Math, Shape, Shape::kOut == 16 ? 4 : 3> {
     if (threadIdx.x != 0) return;
     const ConvGeometry& g = p.geometry;
     const TileOrigin origin = tile_origin(g, tile);
-    this->ask_slopes(k, origin, slopes(k), patch_bytes());
+    this->ask_grad_output(k, origin, grad_tile(k), patch_bytes());
     // Its map (row_box) has image rows in the place of columns, and images in that of rows.
     const int first = (origin.x * g.stride - g.pad) * channels_of_columns(g);
     copy_box(shared_address(patch(k)), this->x_map, 0, this->image(origin),
@@ -84,15 +88,15 @@ struct LaneColumns {
 /// gathers are scalar reads of shared memory, without regard to banks; what bounds it is not
 /// measured.
 template <class Math, class Shape, class Tiles>
-__device__ inline void multiply_columns(const Tiles& tiles, const char* slopes, const char* patch,
-                                        const int* place_of, const LaneColumns<Shape>& columns,
-                                        WarpSums<Shape>& sum) {
+__device__ inline void multiply_columns(const Tiles& tiles, const char* grad_output,
+                                        const char* patch, const int* place_of,
+                                        const LaneColumns<Shape>& columns, WarpSums<Shape>& sum) {
   constexpr int kPiece = Shape::kPiece;
   const int lane = threadIdx.x % 32;
   for (int piece = warp_of_pixels<Shape>(); piece < Shape::kPixels / kPiece;
        piece += Shape::kWarpsK) {
     std::uint32_t a[Shape::kRows][4];
-    load_slopes<Math, Shape>(tiles, slopes, piece * kPiece, kPiece / 2, sum.out, a);
+    load_grad_output<Math, Shape>(tiles, grad_output, piece * kPiece, kPiece / 2, sum.out, a);
     std::uint32_t b[Shape::kColumns][2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

@@ -1,4 +1,4 @@
-#include "hearsay/engine/cuda/conv/conv_direction.h"
+#include "hearsay/engine/cuda/conv/convolve/conv_direction.h"
 
 #include <algorithm>
 
@@ -31,8 +31,8 @@ ConvDirection::ConvDirection(const Site& site, const ConvGeometry& geometry,
           .chunks = choice_.chunks,
           .packed = packed_.data(),
           .peer_bytes = peer_bytes_};
-  if (!kernel.is_bulk()) return;
-  const auto* function = reinterpret_cast<const void*>(kernel.bulk_3x3[backward]);
+  if (!kernel.uses_tma()) return;
+  const auto* function = reinterpret_cast<const void*>(kernel.tma_3x3[backward]);
   const auto shared = static_cast<std::size_t>(choice_.shared_bytes);
   blocks_at_once_ = std::max(backend::cuda::blocks_at_once(function, kernel.threads, shared), 1);
   map_ = make_image_map(input, patch_box(g, peers_, site.x->type, kernel.bytes, true));
@@ -53,7 +53,7 @@ TileSums ConvDirection::sum(ConvLaunch& launch) {
   return {sums_.data(), static_cast<unsigned long>(g.tiles)};
 }
 
-void ConvDirection::launch(backend::cuda::Tape& tape, ConvLaunch launch) const {
+void ConvDirection::launch(backend::cuda::LaunchRecorder& recorder, ConvLaunch launch) const {
   const ConvGeometry& g = choice_.geometry;
   const ConvKernel& kernel = *choice_.kernel;
   launch.geometry = g;
@@ -66,14 +66,14 @@ void ConvDirection::launch(backend::cuda::Tape& tape, ConvLaunch launch) const {
   const auto shared = static_cast<std::size_t>(choice_.shared_bytes);
   dim3 grid(static_cast<unsigned>(g.tiles), static_cast<unsigned>(groups_),
             static_cast<unsigned>(peers_));
-  if (!kernel.is_bulk()) {
-    tape.launch(kernel.launch(g, backward_), grid, threads, shared, launch);
+  if (!kernel.uses_tma()) {
+    recorder.launch(kernel.launch(g, backward_), grid, threads, shared, launch);
     return;
   }
   // As many blocks as the device holds at once; each takes its share of the tiles.
   const int all = g.tiles * groups_ * static_cast<int>(peers_);
   grid.x = static_cast<unsigned>(divide_up(g.tiles, divide_up(all, blocks_at_once_)));
-  tape.launch(kernel.bulk_3x3[backward_], grid, threads, shared, map_, launch);
+  recorder.launch(kernel.tma_3x3[backward_], grid, threads, shared, map_, launch);
 }
 
 }  // namespace hearsay::engine::cuda
