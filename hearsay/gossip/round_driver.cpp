@@ -211,6 +211,12 @@ bool RoundDriver::begin(const RoundSettings& settings) {
   return plan_.gradient;
 }
 
+void RoundDriver::record_losses() {
+  if (!plan_.gradient) return;
+  machine_->after_synchronization(
+      [this, round = round_, losses = losses_] { ledger_->gradient(round, losses); });
+}
+
 void RoundDriver::end() {
   meter_.reset();
   kernels_.set_meter(measure_mass_ ? &meter_ : nullptr);
@@ -232,8 +238,6 @@ void RoundDriver::end() {
 }
 
 void RoundDriver::step() {
-  machine_->after_synchronization(
-      [this, round = round_, losses = losses_] { ledger_->gradient(round, losses); });
   if (optimizer_) optimizer_->direction(algorithm_->numerator(), gradient_);
   machine_->after_synchronization(
       [this, round = round_, norms = norms_of(gradient_)] { ledger_->step(round, norms); });
@@ -373,6 +377,8 @@ void end_round(std::span<Turn> turns) {
   } catch (...) {  // the device failed
     for (Turn& turn : turns) turn.error = std::current_exception();
   }
+  // Before any driver waits for the device, after which result buffers may be reused.
+  for (Turn& turn : turns) take_turn(turn, [&] { turn.driver->record_losses(); });
   for (std::size_t k = 0; k < turns.size(); ++k) {
     if (several) kernels.use_stream(k + 1);
     take_turn(turns[k], [&] { turns[k].driver->end(); });

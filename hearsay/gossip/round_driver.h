@@ -139,6 +139,7 @@ class RoundDriver {
   friend void end_round(std::span<struct Turn> turns);
 
   bool begin(const RoundSettings& settings);
+  void record_losses();
   void end();
   void start();
   void start_of(std::uint32_t peer, std::span<float> x) const;

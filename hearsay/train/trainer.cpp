@@ -64,12 +64,13 @@ Trainer::Trainer(const Config& config, const RunParts& parts)
               parts) {}
 
 Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine,
-                 const RunParts& parts) {
+                 const RunParts& parts)
+    : machine_(std::move(machine)) {
   std::unique_ptr<graph::Schedule> schedule = make_schedule(config, parts);
   std::unique_ptr<compress::Compressor> compressor =
       parts.compressor ? parts.compressor() : compress::make_compressor(config.text("compressor"));
   rate_ = gossip::make_learning_rate(config.text("lr"));
-  objective_ = make_objective(config, parts, schedule->peers(), *machine);
+  objective_ = make_objective(config, parts, schedule->peers(), *machine_);
   const std::vector<float> buffers = start(config.text("init"));
   driver_ = std::make_unique<gossip::RoundDriver>(
       gossip::DriverParts{
@@ -92,7 +93,7 @@ Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine,
           .constant_rate = is_constant(*rate_),
           .graph_name = config.text("graph"),
           .compressor_name = config.text("compressor")},
-      std::move(machine));
+      machine_);
   if (!buffers.empty()) {
     for (std::size_t i = 0; i < rows(); ++i) objective_->set_buffers(i, buffers);
   }

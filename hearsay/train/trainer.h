@@ -101,6 +101,7 @@ class Trainer {
   gossip::RoundSettings settings(bool measure_mass) const;
   std::vector<PeerReport> gather(std::span<const PeerReport> own) const;
 
+  std::shared_ptr<gossip::Machine> machine_;  ///< outlives the objective, whose arrays are on it
   std::unique_ptr<engine::Objective> objective_;
   std::unique_ptr<gossip::LearningRate> rate_;
   std::vector<float> init_;  ///< initial model of all peers; empty: each has that of the objective
