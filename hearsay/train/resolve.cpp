@@ -19,31 +19,10 @@ namespace {
 
 using algorithm::Needs;
 
-bool is_dataset(const std::string& data) {
-  const auto names = data::dataset_registry();
-  return std::ranges::any_of(names,
-                             [&](const auto& entry) { return entry.name == spec_name(data); });
-}
-
 bool makes_its_own_data(const std::string& data) {
   const auto names = engine::objective_registry();
   return std::ranges::any_of(names,
                              [&](const auto& entry) { return entry.name == spec_name(data); });
-}
-
-/// The default model and epochs of a dataset.
-struct Habit {
-  std::string_view data, model, epochs;
-};
-constexpr Habit kHabits[] = {
-    {"digits", "cnn", "125"},       {"mnist", "cnn", "30"},       {"cifar10", "resnet20", "30"},
-    {"cifar100", "resnet20", "30"}, {"folder", "resnet18", "30"}, {"npz", "mlp", "30"},
-    {"csv", "mlp", "30"},           {"synthetic", "cnn", "30"},
-};
-
-Habit habit_of(std::string_view data) {
-  const auto* found = std::ranges::find(kHabits, spec_name(data), &Habit::data);
-  return found == std::end(kHabits) ? Habit{data, "mlp", "30"} : *found;
 }
 
 /// For networks a decaying rate: at a constant one, peers that have memorized their own samples
@@ -93,31 +72,30 @@ Config resolve(const Config& config) {
   fill("graph", default_graph(entry.needs, r.count("peers")));
   fill("compressor", compresses ? "topk:keep=0.01,value=f16" : "identity");
 
-  const bool dataset = is_dataset(r.text("data"));
-  const Habit habit = habit_of(r.text("data"));
-  fill("model", std::string(dataset ? habit.model : "none"));
-  fill("partition", dataset ? "skew:0.8" : "none");
-  fill("augment", data::default_augmentation(r.text("data")));
+  const data::DatasetEntry* dataset = data::find_dataset(r.text("data"));
+  fill("model", std::string(dataset != nullptr ? dataset->model : "none"));
+  fill("partition", dataset != nullptr ? "skew:0.8" : "none");
+  fill("augment", std::string(dataset != nullptr ? dataset->augmentation : "none"));
   if (makes_its_own_data(r.text("data"))) refuse_data_settings(r);
-  if (dataset) {
+  if (dataset != nullptr) {
     find_entry(model::model_registry(), r.text("model"), "model");
     find_entry(data::augmentation_registry(), r.text("augment"), "augmentation");
   }
   r.set("init", pin_init(r.text("init")));
-  if (dataset && r.count("batch") == 0) {
+  if (dataset != nullptr && r.count("batch") == 0) {
     throw InvalidArgument("[config] batch must be at least 1 for a dataset, got 0");
   }
-  fill("optimizer", !dataset                   ? "sgd"
+  fill("optimizer", dataset == nullptr         ? "sgd"
                     : entry.needs.own_momentum ? "sgd:weight_decay=1e-4"
                                                : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill("lr", std::string(dataset ? default_rate(r.text("model"), entry.needs) : "0.05"));
+  fill("lr", std::string(dataset != nullptr ? default_rate(r.text("model"), entry.needs) : "0.05"));
 
   if (r.count("epochs") > 0 && r.count("rounds") > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
   }
   if (r.count("epochs") == 0 && r.count("rounds") == 0) {
-    if (dataset) {
-      r.set("epochs", habit.epochs);
+    if (dataset != nullptr) {
+      r.set("epochs", fmt::format("{}", dataset->epochs));
     } else {
       r.set("rounds", "1000");
     }
