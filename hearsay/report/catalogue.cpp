@@ -18,7 +18,7 @@
 #include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::report {
@@ -119,8 +119,8 @@ std::string config_reference() {
     if (const std::size_t bar = value_name.find('|'); bar != std::string::npos) {
       value_name.insert(bar, "\\");
     }
-    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, value_name, option.fallback,
-                        option.meaning);
+    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, value_name,
+                        option.text(train::RunOptions()), option.meaning);
   }
   text += "\nKeys of `link`:\n\n| | key | allowed | meaning |\n| --- | --- | --- | --- |\n";
   parameter_rows(gossip::Link::parameters(), text);

@@ -30,13 +30,13 @@ Outcome go_on(Runner& runner) {
 
 /// All settings but `threads`, which may differ between processes. Not only those of the hash:
 /// processes synchronize for checkpoints, so they must agree on the interval.
-std::string common_settings(train::Config config) {
-  config.set("threads", "0");
+std::string common_settings(train::RunOptions config) {
+  config.threads = 0;
   return config.to_toml();
 }
 
 /// Makes a runner in every process, or throws in every process.
-std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path& out,
+std::unique_ptr<Runner> make_runner(const train::RunOptions& config, const fs::path& out,
                                     Observer& observer, gossip::ProcessGroup& group) {
   group.agree_on("version of hearsay", version());
   group.agree_on("configuration", common_settings(config));
@@ -44,7 +44,7 @@ std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path&
   group.agree([&] {
     runner = std::make_unique<Runner>(
         config, out, observer,
-        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group));
+        std::make_shared<gossip::Machine>(config.device, config.threads, group));
   });
   group.agree_on("dataset", runner->trainer().objective().data_sha256());
   return runner;
@@ -70,12 +70,12 @@ void check_free(const fs::path& out) {
   }
 }
 
-Outcome run(const train::Config& config, const fs::path& out, Observer& observer) {
+Outcome run(const train::RunOptions& config, const fs::path& out, Observer& observer) {
   gossip::SingleProcess alone;
   return run(config, out, observer, alone);
 }
 
-Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
+Outcome run(const train::RunOptions& config, const fs::path& out, Observer& observer,
             gossip::ProcessGroup& group) {
   group.agree([&] {
     if (group.leads()) check_free(out);
@@ -92,7 +92,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer) {
 
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
                gossip::ProcessGroup& group) {
-  train::Config config;
+  train::RunOptions config;
   group.agree([&] {
     std::error_code error;
     if (!fs::exists(out / "config.toml", error)) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace hearsay::run {
@@ -16,7 +16,7 @@ namespace hearsay::run {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void started(const train::Trainer&, const train::Config&) {}
+  virtual void started(const train::Trainer&, const train::RunOptions&) {}
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
   virtual void progressed(const train::Trainer&) {}
   virtual void evaluated(const train::Trainer&, const train::Metrics&) {}
@@ -58,8 +58,8 @@ void check_free(const std::filesystem::path& out);
 /// same settings and the same `out`, on a shared file system. Rank 0 writes the files, reports
 /// evaluations and has the outcome; on other ranks only `finished` and `round` are valid. Without a
 /// group all peers are in this process.
-Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer);
-Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
+Outcome run(const train::RunOptions& config, const std::filesystem::path& out, Observer& observer);
+Outcome run(const train::RunOptions& config, const std::filesystem::path& out, Observer& observer,
             gossip::ProcessGroup& group);
 
 /// Continue the run in `out` from its newest good checkpoint, or from the start if it has none. The

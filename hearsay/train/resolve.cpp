@@ -10,8 +10,8 @@
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/init.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::train {
 
@@ -39,69 +39,64 @@ std::string default_graph(const Needs& needs, std::uint64_t peers) {
   return peers == 0 || peers == 4 ? "sparse-push:a" : "ring:directed";
 }
 
-void refuse_data_settings(const Config& config) {
-  const std::string& data = config.text("data");
-  for (const char* key : {"model", "partition", "augment", "validation"}) {
-    if (config.text(key) == "none" || config.text(key) == "0") continue;
-    throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}", data,
-                                      spec_name(data), key, key));
-  }
+/// `name` is the option's key.
+void refuse_with_own_data(const RunOptions& options, bool given, std::string_view name) {
+  if (!given) return;
+  throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}",
+                                    options.data, spec_name(options.data), name, name));
 }
 
-/// Whether to train the baselines too: by default only for the run with all default settings.
-std::string default_compare(const Config& config) {
-  const auto given = [&](const Option& o) { return o.changes_results && config.given(o.key); };
-  return std::ranges::any_of(options(), given) ? "no" : "yes";
+void fill(std::string& spec, std::string_view value) {
+  if (spec == "auto") spec = value;
 }
 
 }  // namespace
 
-Config resolve(const Config& config) {
-  Config r = config;
-  if (r.text("compare") == "auto") r.set("compare", default_compare(config));
-  if (r.text("compare") != "yes" && r.text("compare") != "no") {
-    throw InvalidArgument(
-        fmt::format("[config] compare must be yes or no, got '{}'", r.text("compare")));
+RunOptions resolve(const RunOptions& options) {
+  for (const Option& option : train::options()) option.check(options);
+  RunOptions r = options;
+  if (r.compare == Compare::kAuto) {
+    r.compare = options.hash() == RunOptions().hash() ? Compare::kYes : Compare::kNo;
   }
-  const auto fill = [&](std::string_view key, const std::string& value) {
-    if (r.text(key) == "auto") r.set(key, value);
-  };
-  const algorithm::Entry& entry =
-      find_entry(algorithm::registry(), r.text("algorithm"), "algorithm");
+  const algorithm::Entry& entry = find_entry(algorithm::registry(), r.algorithm, "algorithm");
   const bool compresses = entry.needs.compression == Needs::Compression::kContractive;
-  fill("graph", default_graph(entry.needs, r.count("peers")));
-  fill("compressor", compresses ? "topk:keep=0.01,value=f16" : "identity");
+  fill(r.graph, default_graph(entry.needs, r.peers));
+  fill(r.compressor, compresses ? "topk:keep=0.01,value=f16" : "identity");
 
-  const data::DatasetEntry* dataset = data::find_dataset(r.text("data"));
-  fill("model", std::string(dataset != nullptr ? dataset->model : "none"));
-  fill("partition", dataset != nullptr ? "skew:0.8" : "none");
-  fill("augment", std::string(dataset != nullptr ? dataset->augmentation : "none"));
-  if (makes_its_own_data(r.text("data"))) refuse_data_settings(r);
-  if (dataset != nullptr) {
-    find_entry(model::model_registry(), r.text("model"), "model");
-    find_entry(data::augmentation_registry(), r.text("augment"), "augmentation");
+  const data::DatasetEntry* dataset = data::find_dataset(r.data);
+  fill(r.model, dataset != nullptr ? dataset->model : "none");
+  fill(r.partition, dataset != nullptr ? "skew:0.8" : "none");
+  fill(r.augment, dataset != nullptr ? dataset->augmentation : "none");
+  if (makes_its_own_data(r.data)) {
+    refuse_with_own_data(r, r.model != "none", "model");
+    refuse_with_own_data(r, r.partition != "none", "partition");
+    refuse_with_own_data(r, r.augment != "none", "augment");
+    refuse_with_own_data(r, r.validation > 0, "validation");
   }
-  r.set("init", pin_init(r.text("init")));
-  if (dataset != nullptr && r.count("batch") == 0) {
+  if (dataset != nullptr) {
+    find_entry(model::model_registry(), r.model, "model");
+    find_entry(data::augmentation_registry(), r.augment, "augmentation");
+  }
+  r.init = pin_init(r.init);
+  if (dataset != nullptr && r.batch == 0) {
     throw InvalidArgument("[config] batch must be at least 1 for a dataset, got 0");
   }
-  fill("optimizer", dataset == nullptr         ? "sgd"
+  fill(r.optimizer, dataset == nullptr         ? "sgd"
                     : entry.needs.own_momentum ? "sgd:weight_decay=1e-4"
                                                : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill("lr", std::string(dataset != nullptr ? default_rate(r.text("model"), entry.needs) : "0.05"));
+  fill(r.lr, dataset != nullptr ? default_rate(r.model, entry.needs) : "0.05");
 
-  if (r.count("epochs") > 0 && r.count("rounds") > 0) {
+  if (r.epochs > 0 && r.rounds > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
   }
-  if (r.count("epochs") == 0 && r.count("rounds") == 0) {
+  if (r.epochs == 0 && r.rounds == 0) {
     if (dataset != nullptr) {
-      r.set("epochs", fmt::format("{}", dataset->epochs));
+      r.epochs = dataset->epochs;
     } else {
-      r.set("rounds", "1000");
+      r.rounds = 1000;
     }
   }
-  const auto schedule = graph::make_schedule(r.text("graph"), {r.count("peers"), r.count("seed")});
-  r.set("peers", fmt::format("{}", schedule->peers()));
+  r.peers = graph::make_schedule(r.graph, {r.peers, r.seed})->peers();
   return r;
 }
 

@@ -54,18 +54,17 @@ transport::Placement placed(std::size_t peers, const gossip::ProcessGroup& group
 
 }  // namespace
 
-Trainer::Trainer(const Config& config)
-    : Trainer(config,
-              std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"))) {}
+Trainer::Trainer(const RunOptions& config)
+    : Trainer(config, std::make_shared<gossip::Machine>(config.device, config.threads)) {}
 
-Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine)
+Trainer::Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> machine)
     : machine_(std::move(machine)),
       kernels_(machine_->kernels()),
       everybody_(machine_->group(), placement_, kernels_),
       meter_(machine_->group(), placement_) {
   ThreadPool& pool = machine_->pool();
-  const std::uint64_t seed = config.count("seed");
-  schedule_ = graph::make_schedule(config.text("graph"), {config.count("peers"), seed});
+  const std::uint64_t seed = config.seed;
+  schedule_ = graph::make_schedule(config.graph, {config.peers, seed});
   const std::size_t n = schedule_->peers();
   placement_ = placed(n, group());
   first_ = placement_.first(group().rank());
@@ -73,51 +72,49 @@ Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine)
   facts_ = graph::facts_of(*schedule_);
   graph_sha256_ = sha256_of(schedule_->period());
   schedule_->keep(first_, rows_);
-  compressor_ = compress::make_compressor(config.text("compressor"));
-  const bool has_init = config.text("init") != "none";
-  objective_ =
-      engine::make_objective(config.text("data"), {.peers = n,
-                                                   .first = first_,
-                                                   .rows = rows_,
-                                                   .seed = seed,
-                                                   .pool = pool,
-                                                   .kernels = kernels_,
-                                                   .model = config.text("model"),
-                                                   .partition = config.text("partition"),
-                                                   .augment = config.text("augment"),
-                                                   .validation = config.fraction("validation"),
-                                                   .batch = config.count("batch"),
-                                                   .estimates = group().leads() || has_init});
+  compressor_ = compress::make_compressor(config.compressor);
+  const bool has_init = config.init != "none";
+  objective_ = engine::make_objective(config.data, {.peers = n,
+                                                    .first = first_,
+                                                    .rows = rows_,
+                                                    .seed = seed,
+                                                    .pool = pool,
+                                                    .kernels = kernels_,
+                                                    .model = config.model,
+                                                    .partition = config.partition,
+                                                    .augment = config.augment,
+                                                    .validation = config.validation,
+                                                    .batch = config.batch,
+                                                    .estimates = group().leads() || has_init});
 
-  optimizer_ = gossip::make_optimizer(config.text("optimizer"), kernels_, rows_, layout().dim());
-  rate_ = gossip::make_learning_rate(config.text("lr"));
-  gossip::Link link(config.text("link"), n, seed);
+  optimizer_ = gossip::make_optimizer(config.optimizer, kernels_, rows_, layout().dim());
+  rate_ = gossip::make_learning_rate(config.lr);
+  gossip::Link link(config.link, n, seed);
   if (link.simulated() && !group().alone()) {
     throw InvalidArgument(
         "[link] simulated links need all peers in one process; drop --link, or mpirun");
   }
   ledger_ = std::make_unique<gossip::Ledger>(std::move(link), *schedule_, rounds_per_epoch(),
                                              layout().dim(), first_, rows_);
-  algorithm::check_fit(config.text("algorithm"),
-                       {.graph_spec = config.text("graph"),
-                        .graph = facts_,
-                        .change = change_of(*schedule_, rounds_per_epoch()),
-                        .compressor_spec = config.text("compressor"),
-                        .compressor = *compressor_,
-                        .layout = layout(),
-                        .linear_optimizer = optimizer_->linear(),
-                        .optimizer_has_momentum = optimizer_->has_momentum(),
-                        .constant_rate = is_constant(*rate_),
-                        .lossy_links = ledger_->link().loss() > 0});
+  algorithm::check_fit(config.algorithm, {.graph_spec = config.graph,
+                                          .graph = facts_,
+                                          .change = change_of(*schedule_, rounds_per_epoch()),
+                                          .compressor_spec = config.compressor,
+                                          .compressor = *compressor_,
+                                          .layout = layout(),
+                                          .linear_optimizer = optimizer_->linear(),
+                                          .optimizer_has_momentum = optimizer_->has_momentum(),
+                                          .constant_rate = is_constant(*rate_),
+                                          .lossy_links = ledger_->link().loss() > 0});
   bank_compressor_ = std::make_unique<algorithm::BankCompressor>(
       *compressor_, layout(), kernels_, pool, seed, static_cast<std::uint32_t>(first_),
       !group().alone());
   algorithm_ = algorithm::make_algorithm(
-      config.text("algorithm"),
+      config.algorithm,
       {.kernels = kernels_,
        .layout = layout(),
        .compressor = *bank_compressor_,
-       .topk_keep = compress::topk_keep(config.text("compressor")),
+       .topk_keep = compress::topk_keep(config.compressor),
        .graph = facts_,
        .peers = n,
        .first = first_,
@@ -130,15 +127,14 @@ Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine)
                                      .layout = layout(),
                                      .kernels = kernels_});
   gradient_ = kernels_.allocate(rows_, layout().dim());
-  training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
-                                                : config.count("epochs") * rounds_per_epoch();
+  training_rounds_ = config.rounds > 0 ? config.rounds : config.epochs * rounds_per_epoch();
   constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
   if (total_rounds() > kMostRounds) {
     throw InvalidArgument(
         fmt::format("[config] {} rounds are too many; at most {} are possible, use fewer epochs",
                     total_rounds(), kMostRounds));
   }
-  start(config.text("init"));
+  start(config.init);
 }
 
 Trainer::~Trainer() {

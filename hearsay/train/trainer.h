@@ -18,10 +18,10 @@
 #include "hearsay/gossip/process_group.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/init.h"
 #include "hearsay/train/metrics.h"
 #include "hearsay/train/peer_report.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::train {
 
@@ -41,9 +41,9 @@ class Trainer {
  public:
   /// Builds and checks everything before the first step. `config` must be resolved. Throws
   /// InvalidArgument.
-  explicit Trainer(const Config& config);
+  explicit Trainer(const RunOptions& config);
   /// The same on a machine shared with others; its `threads` and `device` replace the settings.
-  Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine);
+  Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> machine);
   ~Trainer();
 
   std::uint64_t round() const { return round_; }  ///< completed rounds

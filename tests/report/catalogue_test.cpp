@@ -8,7 +8,7 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
 #include "hearsay/gossip/link.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::report {
 namespace {
