@@ -35,13 +35,13 @@ constexpr Option kOptions[] = {
      "algorithm compresses, else identity"},
     {"data", &RunOptions::data, "SPEC", "dataset or closed-form problem (hearsay list data)"},
     {"model", &RunOptions::model, "SPEC",
-     "what is trained on a dataset (hearsay list models); auto: cnn for digits, mnist and "
-     "synthetic, resnet20 for cifar, resnet18 for folders, mlp for npz and csv"},
+     "what is trained on a dataset (hearsay list models); auto: that of the dataset (hearsay list "
+     "data)"},
     {"partition", &RunOptions::partition, "SPEC",
      "who holds which samples (hearsay list partitions); auto: skew:0.8"},
     {"augment", &RunOptions::augment, "SPEC",
-     "what is done to training images (hearsay list augmentations); auto: crop-flip for cifar, "
-     "resized-crop for folders, else none"},
+     "what is done to training images (hearsay list augmentations); auto: that of the dataset "
+     "(hearsay list data)"},
     {"validation", &RunOptions::validation, "F",
      "part of the training samples that is held out, to be looked at in choosing settings"},
     {"init", &RunOptions::init, "FILE",
@@ -54,8 +54,8 @@ constexpr Option kOptions[] = {
      "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.1 for networks, 0.05 if the "
      "method needs a constant one; 0.1 for model logistic; 0.05 for closed-form problems"},
     {"epochs", &RunOptions::epochs, "E",
-     "epochs to train, if rounds is 0; both 0: 125 for digits, 30 for other datasets, 1000 rounds "
-     "for closed-form problems",
+     "epochs to train, if rounds is 0; both 0: those of the dataset (hearsay list data), 1000 "
+     "rounds for closed-form problems",
      true, kMostRounds},
     {"rounds", &RunOptions::rounds, "T",
      "rounds to train, if epochs is 0; scsp adds its final ones", true, kMostRounds},
