@@ -33,7 +33,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/gossip/machine.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace {
@@ -85,23 +85,23 @@ struct Options {
   std::string json;
 };
 
-train::Config config_for(const Row& row, const std::string& device, const std::string& algorithm,
-                         std::size_t seed) {
-  train::Config config;
-  config.set("device", device == "cpu" ? device : device + ":precision=" + row.precision);
-  config.set("model", row.model);
-  config.set("data", kData);
-  config.set("augment", "crop-flip");
-  config.set("partition", "iid");
-  config.set("peers", fmt::format("{}", row.peers));
-  config.set("graph", row.peers == 4 ? "sparse-push:a" : "ring:directed");
-  config.set("algorithm", algorithm);
-  config.set("compressor", algorithm == kAlgorithm ? kCompressor : "identity");
-  config.set("optimizer", "momentum:beta=0.9,weight_decay=1e-4");
-  config.set("lr", "0.01");
-  config.set("batch", fmt::format("{}", kBatch));
-  config.set("rounds", "1000000");  // more than are run
-  config.set("seed", fmt::format("{}", seed));
+train::RunOptions config_for(const Row& row, const std::string& device,
+                             const std::string& algorithm, std::size_t seed) {
+  train::RunOptions config;
+  config.device = device == "cpu" ? device : device + ":precision=" + row.precision;
+  config.model = row.model;
+  config.data = kData;
+  config.augment = "crop-flip";
+  config.partition = "iid";
+  config.peers = row.peers;
+  config.graph = row.peers == 4 ? "sparse-push:a" : "ring:directed";
+  config.algorithm = algorithm;
+  config.compressor = algorithm == kAlgorithm ? kCompressor : "identity";
+  config.optimizer = "momentum:beta=0.9,weight_decay=1e-4";
+  config.lr = "0.01";
+  config.batch = kBatch;
+  config.rounds = 1000000;  // more than are run
+  config.seed = seed;
   return resolve(config);
 }
 
@@ -109,10 +109,10 @@ train::Config config_for(const Row& row, const std::string& device, const std::s
 class World {
  public:
   World(const Row& row, const std::string& device, const std::string& algorithm)
-      : machine_(std::make_shared<gossip::Machine>(
-            config_for(row, device, algorithm, 1).text("device"), 0)) {
+      : machine_(
+            std::make_shared<gossip::Machine>(config_for(row, device, algorithm, 1).device, 0)) {
     for (std::size_t k = 0; k < row.runs; ++k) {
-      const train::Config config = config_for(row, device, algorithm, k + 1);
+      const train::RunOptions config = config_for(row, device, algorithm, k + 1);
       runs_.push_back(std::make_unique<train::Trainer>(config, machine_));
     }
   }

@@ -23,7 +23,7 @@
 
 #include "benchmarks/processes.h"
 #include "hearsay/gossip/machine.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace hearsay::benchmarks {
@@ -44,20 +44,20 @@ struct Row {
 };
 constexpr Row kRows[] = {{"silent"}, {"sgp"}, {"sgp:overlap=1"}, {"sparse-push", "topk:keep=0.01"}};
 
-train::Config config_for(const Row& row, const Options& options, std::size_t peers) {
-  train::Config config;
-  config.set("model", options.model);
-  config.set("data", "synthetic:shape=3x32x32,classes=10,samples=2000");
-  config.set("augment", "crop-flip");
-  config.set("partition", "iid");
-  config.set("peers", fmt::format("{}", peers));
-  config.set("graph", "one-peer-exponential");
-  config.set("algorithm", row.algorithm);
-  config.set("compressor", row.compressor);
-  config.set("lr", "0.001");
-  config.set("batch", fmt::format("{}", options.batch));
-  config.set("rounds", "1000000");  // more than are run
-  config.set("threads", "1");
+train::RunOptions config_for(const Row& row, const Options& options, std::size_t peers) {
+  train::RunOptions config;
+  config.model = options.model;
+  config.data = "synthetic:shape=3x32x32,classes=10,samples=2000";
+  config.augment = "crop-flip";
+  config.partition = "iid";
+  config.peers = peers;
+  config.graph = "one-peer-exponential";
+  config.algorithm = row.algorithm;
+  config.compressor = row.compressor;
+  config.lr = "0.001";
+  config.batch = options.batch;
+  config.rounds = 1000000;  // more than are run
+  config.threads = 1;
   return resolve(config);
 }
 
@@ -108,10 +108,9 @@ void run(gossip::ProcessGroup& group, const Options& options) {
   JsonLines json(group, options.json);
   std::vector<std::unique_ptr<train::Trainer>> runs;
   for (const Row& row : kRows) {
-    const train::Config config = config_for(row, options, group.processes());
+    const train::RunOptions config = config_for(row, options, group.processes());
     runs.push_back(std::make_unique<train::Trainer>(
-        config,
-        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group)));
+        config, std::make_shared<gossip::Machine>(config.device, config.threads, group)));
   }
   std::vector<Samples> samples(runs.size());
   for (std::size_t k = 0; k < options.warmup + options.samples; ++k) {

@@ -18,7 +18,7 @@
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/round_driver.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace {
@@ -143,14 +143,14 @@ double status_bytes(const std::string& name) {
 /// A whole process that trains one peer, started by `peak_memory`: prints its peak resident memory
 /// beyond the dataset.
 int train_one_peer() {
-  train::Config config;
-  config.set("peers", "1");
-  config.set("graph", "complete");
-  config.set("algorithm", "sgp");
-  config.set("data", kImages);
-  config.set("model", "resnet20");
-  config.set("rounds", "10");
-  config.set("threads", "1");
+  train::RunOptions config;
+  config.peers = 1;
+  config.graph = "complete";
+  config.algorithm = "sgp";
+  config.data = kImages;
+  config.model = "resnet20";
+  config.rounds = 10;
+  config.threads = 1;
   {
     train::Trainer trainer(resolve(config));
     for (int t = 0; t < 10; ++t) trainer.run_round(t == 9);

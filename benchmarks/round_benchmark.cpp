@@ -12,23 +12,23 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace {
 
-using hearsay::train::Config;
+using hearsay::train::RunOptions;
 using hearsay::train::Trainer;
 
-Config config_for(const std::string& algorithm, const std::string& graph, std::size_t peers,
-                  std::size_t dim) {
-  Config config;
-  config.set("algorithm", algorithm);
-  config.set("graph", graph);
-  config.set("peers", fmt::format("{}", peers));
-  config.set("data", fmt::format("consensus:dim={}", dim));
-  config.set("threads", "1");
-  config.set("rounds", "1000000");
+RunOptions config_for(const std::string& algorithm, const std::string& graph, std::size_t peers,
+                      std::size_t dim) {
+  RunOptions config;
+  config.algorithm = algorithm;
+  config.graph = graph;
+  config.peers = peers;
+  config.data = fmt::format("consensus:dim={}", dim);
+  config.threads = 1;
+  config.rounds = 1000000;
   return resolve(config);
 }
 

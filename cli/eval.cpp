@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -20,21 +21,22 @@ int eval_command(const Options& options) {
     throw InvalidArgument(fmt::format("[eval] there is no file '{}'", options.file));
   }
   const bool all_said = !options.model.empty() && !options.data.empty();
-  train::Config config = all_said ? train::Config() : run::settings_of_export(options.file);
-  const bool of_a_run = config.given("data");
-  if (!of_a_run && !all_said) {
+  std::optional<train::RunOptions> of_run;
+  if (!all_said) of_run = run::settings_of_export(options.file);
+  if (!of_run && !all_said) {
     throw InvalidArgument(fmt::format(
         "[eval] {} does not lie in the models/ of a run directory; give --model and --data",
         options.file));
   }
+  train::RunOptions config = of_run.value_or(train::RunOptions());
   if (!options.model.empty()) config.set("model", options.model);
   if (!options.data.empty()) {
     config.set("data", options.data);
-    config.set("validation", "0");  // the held-out part belongs to the run's own data
+    config.validation = 0;  // the held-out part belongs to the run's own data
   }
   config.set("device", options.device.empty() ? "cpu" : options.device);
   if (!options.threads.empty()) config.set("threads", options.threads);
-  if (!of_a_run) config = train::resolve(config);
+  if (!of_run) config = train::resolve(config);
 
   const run::Evaluation evaluation = run::evaluate_file(options.file, config);
   const engine::Score& score = evaluation.score;
@@ -47,8 +49,7 @@ int eval_command(const Options& options) {
       line(fmt::format("{}{}", before, metric.name), values[k], metric.unit);
     }
   };
-  fmt::print("{} on {}: {} parameters{}\n", config.text("model"), config.text("data"),
-             evaluation.parameters,
+  fmt::print("{} on {}: {} parameters{}\n", config.model, config.data, evaluation.parameters,
              evaluation.estimated ? ", running statistics estimated on training samples" : "");
   lines("", score.values);
   line("loss", score.loss);

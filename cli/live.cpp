@@ -147,7 +147,7 @@ bool LivePage::tell(const Pace& pace) {
                   pace.round, pace.total, pace.rounds_per_second, left));
 }
 
-void LiveObserver::started(const train::Trainer& trainer, const train::Config& config) {
+void LiveObserver::started(const train::Trainer& trainer, const train::RunOptions& config) {
   progress_.started(trainer, config);
   stopwatch_.start(trainer);
   page_.start(run_);

@@ -61,7 +61,7 @@ class LiveObserver : public run::Observer {
   LiveObserver(Progress& progress, LivePage& page, const std::filesystem::path& run)
       : progress_(progress), page_(page), run_(run) {}
 
-  void started(const train::Trainer& trainer, const train::Config& config) override;
+  void started(const train::Trainer& trainer, const train::RunOptions& config) override;
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override;
   void progressed(const train::Trainer& trainer) override;
   void evaluated(const train::Trainer& trainer, const train::Metrics& metrics) override;

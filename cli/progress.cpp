@@ -95,23 +95,23 @@ class TextProgress : public Progress {
     fmt::print("going on from round {}\n", round);
   }
 
-  void started(const train::Trainer& trainer, const train::Config& config) override {
+  void started(const train::Trainer& trainer, const train::RunOptions& config) override {
     stopwatch_.start(trainer);
     last_.reset();
     if (!style_.lines) return;
-    const auto& text = [&](const char* key) -> const std::string& { return config.text(key); };
     fmt::print("{}{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
-               trainer.peers(), text("graph"), trainer.graph().second_modulus, text("algorithm"),
-               text("compressor"));
+               trainer.peers(), config.graph, trainer.graph().second_modulus, config.algorithm,
+               config.compressor);
     const std::uint32_t last = trainer.algorithm().final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
-    const auto unless_none = [&](const char* key) {
-      return text(key) == "none" ? "" : ", " + text(key);
+    const auto unless_none = [](const std::string& spec) {
+      return spec == "none" ? "" : ", " + spec;
     };
     fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
-               style_.label, text("data"), unless_none("partition"), unless_none("augment"),
-               unless_none("model"), trainer.layout().dim(), text("optimizer"), text("lr"),
-               trainer.algorithm().averaging_rate(), trainer.training_rounds(), final_rounds);
+               style_.label, config.data, unless_none(config.partition),
+               unless_none(config.augment), unless_none(config.model), trainer.layout().dim(),
+               config.optimizer, config.lr, trainer.algorithm().averaging_rate(),
+               trainer.training_rounds(), final_rounds);
     std::fflush(stdout);
   }
 

@@ -46,10 +46,10 @@ std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs
 int train_several(std::span<const NamedConfig> configs, const fs::path& out, bool quiet) {
   catch_signals();
   const std::vector<fs::path> where = directories(configs, out);
-  std::vector<train::Config> settings;
+  std::vector<train::RunOptions> settings;
   std::size_t width = 0;
   for (const NamedConfig& config : configs) {
-    if (config.config.text("compare") == "yes") {
+    if (config.config.compare == train::Compare::kYes) {
       throw InvalidArgument(
           fmt::format("[train] {} asks for compare = yes, which is for one run at a time; train it "
                       "alone, or drop that",

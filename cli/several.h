@@ -4,13 +4,13 @@
 #include <span>
 #include <string>
 
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::cli {
 
 struct NamedConfig {
-  std::string name;      ///< of the file, without its folder and extension
-  train::Config config;  ///< resolved
+  std::string name;          ///< of the file, without its folder and extension
+  train::RunOptions config;  ///< resolved
 };
 
 /// Trains all of them, in fleets (run/fleet.h) one after another. Run directories are OUT/NAME; if

@@ -165,9 +165,8 @@ int sweep_command(const Options& options) {
         fmt::format("[{}] no row can be run: {}", options.file,
                     first == sweep.rows.end() ? "there is none" : first->missing));
   }
-  const bool on_gpu = std::ranges::any_of(runs, [](const sweep::SweepRun& run) {
-    return spec_name(run.config.text("device")) != "cpu";
-  });
+  const bool on_gpu = std::ranges::any_of(
+      runs, [](const sweep::SweepRun& run) { return spec_name(run.config.device) != "cpu"; });
   if (on_gpu && options.jobs > 1) {
     throw InvalidArgument(
         "[sweep] --jobs is for the CPU; on a GPU runs that fit together go side by side anyway");

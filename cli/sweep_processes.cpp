@@ -96,7 +96,7 @@ class Processes {
     std::vector<std::string> words{"train", "--quiet", "--out", run.out.string()};
     for (const train::Option& option : train::options()) {
       words.push_back("--" + std::string(option.key));
-      words.push_back(option.key == "threads" ? threads_ : run.config.text(option.key));
+      words.push_back(option.key == "threads" ? threads_ : option.text(run.config));
     }
     return words;
   }

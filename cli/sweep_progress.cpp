@@ -36,9 +36,9 @@ SweepProgress::SweepProgress(std::span<const sweep::SweepRun> runs, bool quiet)
 }
 
 double SweepProgress::work_of(std::size_t run) const {
-  const train::Config& config = runs_[run].config;
-  const auto length = static_cast<double>(std::max(config.count("epochs"), config.count("rounds")));
-  return length * static_cast<double>(config.count("peers"));
+  const train::RunOptions& config = runs_[run].config;
+  const auto length = static_cast<double>(std::max(config.epochs, config.rounds));
+  return length * static_cast<double>(config.peers);
 }
 
 std::string SweepProgress::time_left() const {

@@ -23,7 +23,7 @@
 #include "hearsay/report/table.h"
 #include "hearsay/run/compare.h"
 #include "hearsay/run/run.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::cli {
@@ -43,7 +43,7 @@ struct Options {
 
 /// Trains into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: other
 /// processes may take one concurrently. Sets `out` to it.
-run::Outcome run_anew(const train::Config& config, fs::path& out, run::Observer& observer,
+run::Outcome run_anew(const train::RunOptions& config, fs::path& out, run::Observer& observer,
                       gossip::ProcessGroup& group) {
   if (!out.empty()) return run::run(config, out, observer, group);
   for (int number = 1;; ++number) {
@@ -58,22 +58,26 @@ run::Outcome run_anew(const train::Config& config, fs::path& out, run::Observer&
 }
 
 /// The settings of `file` (none if that is empty) and of the command line.
-train::Config read_config(const Options& options, const std::string& file) {
-  train::Config config;
+train::RunOptions read_config(const Options& options, const std::string& file) {
+  train::RunOptions config;
+  bool changed = false;  // whether anything that changes results is given, be it the default
   if (!file.empty()) {
     std::error_code error;
     if (!fs::is_regular_file(file, error)) {
       throw InvalidArgument(fmt::format("[train] there is no file '{}'", file));
     }
-    config.read_toml(read_file(file), file);
+    for (const train::Option* option : config.read_toml(read_file(file), file)) {
+      changed |= option->changes_results;
+    }
   }
   for (const auto& [key, value] : options.settings) {
-    if (!value.empty()) config.set(key, value);
+    if (!value.empty()) changed |= config.set(key, value).changes_results;
   }
+  if (changed && config.compare == train::Compare::kAuto) config.compare = train::Compare::kNo;
   // A flag overrides the file, also where the two are alternatives.
   const auto given = [&](const char* key) { return !options.settings.at(key).empty(); };
-  if (given("rounds") && !given("epochs")) config.set("epochs", "0");
-  if (given("epochs") && !given("rounds")) config.set("rounds", "0");
+  if (given("rounds") && !given("epochs")) config.epochs = 0;
+  if (given("epochs") && !given("rounds")) config.rounds = 0;
   return config;
 }
 
@@ -87,11 +91,11 @@ std::uint64_t threads_to_resume_with(const Options& options) {
   if (!options.config_files.empty() || !options.out.empty()) {
     throw InvalidArgument("[train] --resume DIR goes on in DIR; drop the config file and --out");
   }
-  train::Config check;
+  train::RunOptions check;
   if (const std::string& threads = options.settings.at("threads"); !threads.empty()) {
     check.set("threads", threads);
   }
-  return check.count("threads");
+  return check.threads;
 }
 
 /// Trains the baselines, if the run has any, and shows them beside it. Returns whether they
@@ -135,7 +139,7 @@ int train_one(const Options& options, Run& run) {
       outcome = run::resume(out, threads, observer, group);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
-      train::Config config;
+      train::RunOptions config;
       group.agree([&] { config = train::resolve(read_config(options, file)); });
       out = options.out;
       outcome = run_anew(config, out, observer, group);
@@ -216,10 +220,12 @@ Action add_train(CLI::App& app) {
       ->type_name("CONFIG.toml...");
   for (const train::Option& option : train::options()) {
     const std::string key(option.key);
-    const bool told = option.fallback == "auto" || option.fallback == "none" ||
-                      option.fallback == "0";  // the description explains these
-    const std::string fallback = told ? "" : fmt::format("; default: {}", option.fallback);
-    command->add_option("--" + key, options->settings[key], std::string(option.meaning) + fallback)
+    std::string meaning(option.meaning);
+    const std::string fallback = option.text(train::RunOptions());
+    if (fallback != "auto" && fallback != "none" && fallback != "0") {  // `meaning` explains these
+      meaning += "; default: " + fallback;
+    }
+    command->add_option("--" + key, options->settings[key], meaning)
         ->type_name(std::string(option.value_name))
         ->check(not_empty);
   }

@@ -55,13 +55,9 @@ class SecondOrderGossip : public algorithm::Base {
 };
 
 train::Metrics trained_with(const train::RunParts& parts) {
-  train::Config config;
-  config.set("algorithm", "dsgd");
-  config.set("graph", "ring");
-  config.set("peers", "16");
-  config.set("model", "logistic");
-  config.set("epochs", "20");
-  train::Trainer trainer(train::resolve(config, parts), parts);
+  const train::RunOptions options{
+      .peers = 16, .graph = "ring", .algorithm = "dsgd", .model = "logistic", .epochs = 20};
+  train::Trainer trainer(train::resolve(options, parts), parts);
   while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
   return trainer.evaluate();
 }

@@ -1,14 +1,12 @@
-// `hearsay train --algorithm sparse-push --epochs 30` from C++: the settings are the long options.
+// `hearsay train --algorithm sparse-push --epochs 30` from C++: the options are the long ones.
 
 #include <fmt/core.h>
 
 #include "hearsay/train/trainer.h"
 
 int main() {
-  hearsay::train::Config config;
-  config.set("algorithm", "sparse-push");
-  config.set("epochs", "30");
-  hearsay::train::Trainer trainer(hearsay::train::resolve(config));
+  const hearsay::train::RunOptions options{.algorithm = "sparse-push", .epochs = 30};
+  hearsay::train::Trainer trainer(hearsay::train::resolve(options));
 
   while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
 

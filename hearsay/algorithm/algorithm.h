@@ -123,6 +123,13 @@ struct Needs {
   bool lambda_min_above_third = false;
 };
 
+/// Message size and memory of one peer, in arrays of d floats.
+struct Footprint {
+  std::size_t sent = 0;        ///< per edge and round; u travels in a header
+  std::size_t kept = 0;        ///< besides x and the gradient
+  bool public_copies = false;  ///< and one more per in-neighbour, its public copy (x-hat)
+};
+
 /// One row of the registry: what `hearsay list algorithms`, the docs and the tests enumerate.
 struct Entry {
   std::string_view name;
@@ -130,8 +137,9 @@ struct Entry {
   std::string_view summary;
   std::span<const Parameter> parameters;
   Needs needs;
+  Footprint footprint;     ///< of the rounds with gradients
   std::string_view sends;  ///< as the docs print it: "C[v], u"
-  std::string_view state;  ///< arrays of d floats per peer besides x and the gradient
+  std::string_view state;  ///< as the docs print it: what is kept besides x and the gradient
   std::string_view formula;
   std::unique_ptr<Algorithm> (*make)(const Arguments&, const Bank&);
 };

@@ -3,7 +3,7 @@
 #include <variant>
 #include <vector>
 
-#include "hearsay/algorithm/footprint.h"
+#include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
@@ -66,10 +66,10 @@ Cost cost_of(const model::Network& network, const Task& task, std::string_view e
 std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
                       std::size_t in_degree) {
   const algorithm::Footprint footprint =
-      algorithm::footprint_of(find_entry(algorithm::registry(), algorithm, "algorithm"));
+      find_entry(algorithm::registry(), algorithm, "algorithm").footprint;
   const gossip::OptimizerEntry& entry =
       find_entry(gossip::optimizer_registry(), optimizer, "optimizer");
-  return 2 + entry.arrays + footprint.kept + (footprint.hats ? in_degree : 0);
+  return 2 + entry.arrays + footprint.kept + (footprint.public_copies ? in_degree : 0);
 }
 
 double vector_bytes(std::string_view compressor, const Layout& layout) {
@@ -85,7 +85,7 @@ double vector_bytes(std::string_view compressor, const Layout& layout) {
 double message_bytes(std::string_view algorithm, std::string_view compressor,
                      const Layout& layout) {
   const algorithm::Footprint footprint =
-      algorithm::footprint_of(find_entry(algorithm::registry(), algorithm, "algorithm"));
+      find_entry(algorithm::registry(), algorithm, "algorithm").footprint;
   return static_cast<double>(footprint.sent) * vector_bytes(compressor, layout);
 }
 

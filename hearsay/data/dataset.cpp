@@ -42,24 +42,27 @@ constexpr DatasetEntry kRegistry[] = {
      "1,797 handwritten digits of 8x8 pixels, inside the binary",
      kDigitsSource,
      {},
-     [](const Arguments&) { return make_digits(); }},
+     [](const Arguments&) { return make_digits(); },
+     "cnn",
+     "none",
+     125},
     {"mnist", "mnist:data/mnist", "70,000 handwritten digits of 28x28 pixels (IDX files)",
-     kMnistSource, kPath, make_mnist},
+     kMnistSource, kPath, make_mnist, "cnn"},
     {"cifar10", "cifar10:data/cifar-10-batches-bin",
      "60,000 colour images of 32x32 pixels, 10 classes (binary version)", kCifarSource, kPath,
-     make_cifar10, "crop-flip"},
+     make_cifar10, "resnet20", "crop-flip"},
     {"cifar100", "cifar100:data/cifar-100-binary",
      "60,000 colour images of 32x32 pixels, 100 classes (binary version)", kCifarSource, kPath,
-     make_cifar100, "crop-flip"},
+     make_cifar100, "resnet20", "crop-flip"},
     {"folder", "folder:data/imagenette2,size=224", "JPEG and PNG files in train/CLASS/, val/CLASS/",
-     kOwnSource, kFolder, make_folder, "resized-crop"},
+     kOwnSource, kFolder, make_folder, "resnet18", "resized-crop"},
     {"synthetic", "synthetic:shape=3x32x32,classes=10,samples=1000",
      "a made-up task of any size that can be learnt", "made on the spot; licence as hearsay's",
-     kSynthetic, make_synthetic},
+     kSynthetic, make_synthetic, "cnn"},
     {"npz", "npz:data/mine.npz", "your own arrays x and y, saved by numpy", kOwnSource, kNpz,
-     make_npz},
+     make_npz, "mlp"},
     {"csv", "csv:data/mine.csv,label=species", "your own table of numbers with a label column",
-     kOwnSource, kCsv, make_csv},
+     kOwnSource, kCsv, make_csv, "mlp"},
 };
 
 }  // namespace
@@ -103,6 +106,11 @@ std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples trai
 
 std::span<const DatasetEntry> dataset_registry() { return kRegistry; }
 
+const DatasetEntry* find_dataset(std::string_view spec) {
+  const auto* found = std::ranges::find(kRegistry, spec_name(spec), &DatasetEntry::name);
+  return found == std::end(kRegistry) ? nullptr : found;
+}
+
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec) {
   const DatasetEntry& entry = find_entry(dataset_registry(), spec, "data");
   return entry.make(Arguments(spec, entry.parameters));
@@ -129,13 +137,6 @@ std::string sha256_of(const Dataset& dataset) {
   }
   for (const std::string& name : dataset.class_names) entries(name);
   return sha.finish_hex();
-}
-
-std::string default_augmentation(std::string_view data_spec) {
-  for (const DatasetEntry& entry : dataset_registry()) {
-    if (entry.name == spec_name(data_spec)) return std::string(entry.augmentation);
-  }
-  return "none";
 }
 
 }  // namespace hearsay::data

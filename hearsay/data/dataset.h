@@ -56,8 +56,7 @@ struct Dataset {
 std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,
                                             Samples validation);
 
-/// One row of the registry. `source` says who made the data and under which licence, `augmentation`
-/// is the default augmentation of training images.
+/// One row of the registry. `source` says who made the data and under which licence.
 struct DatasetEntry {
   std::string_view name;
   std::string_view example;
@@ -65,10 +64,16 @@ struct DatasetEntry {
   std::string_view source;
   std::span<const Parameter> parameters;
   std::shared_ptr<const Dataset> (*make)(const Arguments&);
-  std::string_view augmentation = "none";
+  // What a run on it uses by default:
+  std::string_view model;                  ///< a spec of model::model_registry()
+  std::string_view augmentation = "none";  ///< of training images
+  std::uint64_t epochs = 30;
 };
 
 std::span<const DatasetEntry> dataset_registry();
+
+/// The row that a spec names, or null if that is not a dataset.
+const DatasetEntry* find_dataset(std::string_view spec);
 
 /// make_dataset("digits"), make_dataset("folder:pictures,size=64"). All files are read and checked
 /// here. Shared, because all peers of a process read the same images.
@@ -80,8 +85,5 @@ std::shared_ptr<const Dataset> make_dataset(std::string_view spec);
 
 /// A hash of everything that a model sees: shape, samples, labels, normalisation, class names.
 std::string sha256_of(const Dataset& dataset);
-
-/// The spec of the default augmentation for `data_spec`; "none" if that is not a dataset.
-std::string default_augmentation(std::string_view data_spec);
 
 }  // namespace hearsay::data

@@ -18,7 +18,7 @@
 #include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/transport/registry.h"
 
 namespace hearsay::report {
@@ -28,7 +28,7 @@ namespace {
 struct Component {
   std::string_view name, example, summary;
   std::span<const Parameter> parameters;
-  std::string formula = {};  ///< of algorithms, with what is sent and kept
+  std::string note = {};  ///< of algorithms: formula, sent, kept; of datasets: a run's defaults
 };
 
 struct Family {
@@ -59,7 +59,13 @@ std::vector<Family> families() {
          fmt::format("{} (sends {}; keeps {})", entry.formula, entry.sends, entry.state)});
   }
   add("models", "model", model::model_registry());
-  add("data", "data", data::dataset_registry(), engine::objective_registry());
+  add("data", "data");
+  for (const data::DatasetEntry& entry : data::dataset_registry()) {
+    all.back().components.push_back({entry.name, entry.example, entry.summary, entry.parameters,
+                                     fmt::format("by default: --model {} --augment {} --epochs {}",
+                                                 entry.model, entry.augmentation, entry.epochs)});
+  }
+  append(engine::objective_registry(), all.back().components);
   add("partitions", "partition", data::partition_registry());
   add("augmentations", "augment", data::augmentation_registry());
   add("optimizers", "optimizer", gossip::optimizer_registry());
@@ -78,7 +84,7 @@ std::string as_text(const Family& family) {
   std::string text = fmt::format("{} (--{}):\n", family.name, family.option);
   for (const Component& c : family.components) {
     text += fmt::format("  {:<22} {}\n", c.name, c.summary);
-    if (!c.formula.empty()) text += fmt::format("      {}\n", c.formula);
+    if (!c.note.empty()) text += fmt::format("      {}\n", c.note);
     for (const Parameter& p : c.parameters) {
       text += fmt::format("      {}={}: {} ({})\n", p.key, p.allowed, p.meaning, fallback_of(p));
     }
@@ -119,8 +125,8 @@ std::string config_reference() {
     if (const std::size_t bar = value_name.find('|'); bar != std::string::npos) {
       value_name.insert(bar, "\\");
     }
-    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, value_name, option.fallback,
-                        option.meaning);
+    text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, value_name,
+                        option.text(train::RunOptions()), option.meaning);
   }
   text += "\nKeys of `link`:\n\n| | key | allowed | meaning |\n| --- | --- | --- | --- |\n";
   parameter_rows(gossip::Link::parameters(), text);
@@ -130,7 +136,7 @@ std::string config_reference() {
         family.name, family.option);
     for (const Component& c : family.components) {
       text += fmt::format("| `{}` | | | {} |\n", c.name, c.summary);
-      if (!c.formula.empty()) text += fmt::format("| | | | `{}` |\n", c.formula);
+      if (!c.note.empty()) text += fmt::format("| | | | `{}` |\n", c.note);
       parameter_rows(c.parameters, text);
     }
   }

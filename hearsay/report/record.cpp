@@ -41,12 +41,12 @@ std::string missing_in(const fs::path& directory) {
   return missing;
 }
 
-train::Config read_config(const fs::path& file) {
+train::RunOptions read_config(const fs::path& file) {
   if (const auto size = fs::file_size(file); size > kMostConfigBytes) {
     throw CorruptData(fmt::format("[report] {} has {} bytes; a config has at most {}",
                                   file.string(), size, kMostConfigBytes));
   }
-  train::Config config;
+  train::RunOptions config;
   config.read_toml(read_file(file), file.string());
   return config;
 }
@@ -179,7 +179,7 @@ std::vector<std::string> Record::class_names() const {
 }
 
 std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
-                                                            const train::Config& config,
+                                                            const train::RunOptions& config,
                                                             std::vector<std::string>& problems) {
   std::vector<std::pair<std::string, Record>> found;
   std::error_code error;

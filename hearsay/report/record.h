@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hearsay/report/columns.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/metric_list.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::report {
 
@@ -28,7 +28,7 @@ class Record {
 
   const std::string& name() const { return name_; }  ///< the directory, as it was given
   std::string title() const { return finished_ ? name_ : name_ + " (not finished)"; }
-  const train::Config& config() const { return config_; }
+  const train::RunOptions& config() const { return config_; }
   bool finished() const { return finished_; }
 
   /// The metrics of the run besides the loss. For a run of a version that did not record them, all
@@ -59,7 +59,7 @@ class Record {
 
  private:
   std::string name_;
-  train::Config config_;
+  train::RunOptions config_;
   bool finished_ = false;
   Columns columns_;
   struct Summary;  ///< JSON, hidden from users of this header
@@ -71,7 +71,7 @@ class Record {
 /// the run itself: they are skipped, and `problems` gets what is wrong with them. Also skipped are
 /// those of other settings, which a later run will replace.
 std::vector<std::pair<std::string, Record>> control_records(const std::filesystem::path& run,
-                                                            const train::Config& config,
+                                                            const train::RunOptions& config,
                                                             std::vector<std::string>& problems);
 
 }  // namespace hearsay::report

@@ -172,12 +172,9 @@ Comparison compare_runs(const Runs& runs) {
   std::vector<Json> summaries;
   Cells rows{{{"run"}, {"algorithm"}, {"graph"}, {"compressor"}}};
   for (const ShownRun& run : runs.runs) {
-    const train::Config& config = run.record.config();
+    const train::RunOptions& config = run.record.config();
     summaries.push_back(Json::parse(run.record.summary_json()));
-    rows.push_back({{run.record.title()},
-                    {config.text("algorithm")},
-                    {config.text("graph")},
-                    {config.text("compressor")}});
+    rows.push_back({{run.record.title()}, {config.algorithm}, {config.graph}, {config.compressor}});
   }
   const train::MetricList metrics = metrics_of(summaries);
   append_columns(all_columns(metrics.rows()), summaries, rows);

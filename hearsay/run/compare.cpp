@@ -20,30 +20,29 @@ std::string with_momentum(std::string_view optimizer, const std::string& beta) {
 
 }  // namespace
 
-std::vector<Control> controls(const train::Config& config) {
+std::vector<Control> controls(const train::RunOptions& config) {
   std::vector<Control> all{{"silence", "no communication", config},
                            {"full", "uncompressed", config}};
-  const algorithm::Entry& entry =
-      find_entry(algorithm::registry(), config.text("algorithm"), "algorithm");
+  const algorithm::Entry& entry = find_entry(algorithm::registry(), config.algorithm, "algorithm");
   if (entry.needs.own_momentum) {
-    const std::string beta = Arguments(config.text("algorithm"), entry.parameters).text("beta");
+    const std::string beta = Arguments(config.algorithm, entry.parameters).beta;
     for (Control& control : all) {
-      control.config.set("optimizer", with_momentum(config.text("optimizer"), beta));
+      control.config.optimizer = with_momentum(config.optimizer, beta);
     }
   }
-  all[0].config.set("algorithm", "silent");
-  all[1].config.set("algorithm", "sgp");
+  all[0].config.algorithm = "silent";
+  all[1].config.algorithm = "sgp";
   for (Control& control : all) {
-    control.config.set("compressor", "identity");
-    control.config.set("compare", "no");
+    control.config.compressor = "identity";
+    control.config.compare = train::Compare::kNo;
   }
   return all;
 }
 
 namespace {
 
-train::Config config_of_run(const std::filesystem::path& out) {
-  train::Config config;
+train::RunOptions config_of_run(const std::filesystem::path& out) {
+  train::RunOptions config;
   config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
   return config;
 }
@@ -51,7 +50,7 @@ train::Config config_of_run(const std::filesystem::path& out) {
 /// The action for a baseline.
 enum class Step : std::uint8_t { kNothing, kBegin, kGoOn };
 
-Step next_step(const std::filesystem::path& directory, const train::Config& config) {
+Step next_step(const std::filesystem::path& directory, const train::RunOptions& config) {
   const bool begun = std::filesystem::exists(directory / "config.toml");
   if (begun && config_of_run(directory).hash() != config.hash()) {
     throw InvalidArgument(
@@ -62,7 +61,7 @@ Step next_step(const std::filesystem::path& directory, const train::Config& conf
 }
 
 /// As decided by rank 0: when other ranks look, it may have begun already.
-Step agree_on_step(const std::filesystem::path& directory, const train::Config& config,
+Step agree_on_step(const std::filesystem::path& directory, const train::RunOptions& config,
                    gossip::ProcessGroup& group) {
   const Bytes step = group.ask_process_0(
       [&] { return Bytes{static_cast<std::uint8_t>(next_step(directory, config))}; });
@@ -72,7 +71,7 @@ Step agree_on_step(const std::filesystem::path& directory, const train::Config& 
 }  // namespace
 
 bool wants_controls(const std::filesystem::path& out) {
-  return config_of_run(out).text("compare") == "yes";
+  return config_of_run(out).compare == train::Compare::kYes;
 }
 
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
@@ -84,8 +83,8 @@ ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t thr
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer, gossip::ProcessGroup& group) {
   ControlsOutcome result;
-  train::Config config = config_of_run(out);
-  if (threads > 0) config.set("threads", fmt::format("{}", threads));
+  train::RunOptions config = config_of_run(out);
+  if (threads > 0) config.threads = threads;
   for (const Control& control : controls(config)) {
     const std::filesystem::path directory = out / "compare" / control.name;
     try {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hearsay/run/run.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::run {
 
@@ -21,9 +21,9 @@ namespace hearsay::run {
 struct Control {
   std::string_view name;   ///< of its directory
   std::string_view label;  ///< as tables and charts show it
-  train::Config config;
+  train::RunOptions config;
 };
-std::vector<Control> controls(const train::Config& config);
+std::vector<Control> controls(const train::RunOptions& config);
 
 /// Whether to train the baselines of the run in `out`: `compare = yes` in its config.toml.
 bool wants_controls(const std::filesystem::path& out);

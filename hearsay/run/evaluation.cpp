@@ -9,23 +9,22 @@ namespace hearsay::run {
 
 namespace fs = std::filesystem;
 
-Evaluation evaluate_file(const fs::path& file, const train::Config& config) {
-  gossip::Machine machine(config.text("device"), config.count("threads"));
+Evaluation evaluate_file(const fs::path& file, const train::RunOptions& config) {
+  gossip::Machine machine(config.device, config.threads);
   // On a dataset, one peer that holds everything; a closed-form problem depends on the number of
   // peers.
-  const bool dataset = config.text("model") != "none";
-  const auto objective =
-      engine::make_objective(config.text("data"), {.peers = dataset ? 1 : config.count("peers"),
-                                                   .first = 0,
-                                                   .rows = 1,
-                                                   .seed = config.count("seed"),
-                                                   .pool = machine.pool(),
-                                                   .kernels = machine.kernels(),
-                                                   .model = config.text("model"),
-                                                   .partition = "iid",
-                                                   .augment = "none",
-                                                   .validation = config.fraction("validation"),
-                                                   .batch = config.count("batch")});
+  const bool dataset = config.model != "none";
+  const auto objective = engine::make_objective(config.data, {.peers = dataset ? 1 : config.peers,
+                                                              .first = 0,
+                                                              .rows = 1,
+                                                              .seed = config.seed,
+                                                              .pool = machine.pool(),
+                                                              .kernels = machine.kernels(),
+                                                              .model = config.model,
+                                                              .partition = "iid",
+                                                              .augment = "none",
+                                                              .validation = config.validation,
+                                                              .batch = config.batch});
   train::SavedModel saved =
       train::read_safetensors(file, objective->layout(), objective->buffer_layout());
   Evaluation evaluation{.score = {}, .parameters = saved.parameters.size(), .estimated = false};
@@ -38,13 +37,12 @@ Evaluation evaluate_file(const fs::path& file, const train::Config& config) {
   return evaluation;
 }
 
-train::Config settings_of_export(const fs::path& file) {
-  train::Config config;
+std::optional<train::RunOptions> settings_of_export(const fs::path& file) {
   const fs::path directory = fs::absolute(file).lexically_normal().parent_path();
   const fs::path settings = directory.parent_path() / "config.toml";
-  if (directory.filename() == "models" && fs::exists(settings)) {
-    config.read_toml(read_file(settings), settings.string());
-  }
+  if (directory.filename() != "models" || !fs::exists(settings)) return {};
+  train::RunOptions config;
+  config.read_toml(read_file(settings), settings.string());
   return config;
 }
 

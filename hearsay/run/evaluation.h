@@ -1,9 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "hearsay/engine/objective.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::run {
 
@@ -17,10 +18,10 @@ struct Evaluation {
 
 /// Evaluates a safetensors file with the model and on the data that `config` (resolved) names.
 /// Throws as `read_safetensors`.
-Evaluation evaluate_file(const std::filesystem::path& file, const train::Config& config);
+Evaluation evaluate_file(const std::filesystem::path& file, const train::RunOptions& config);
 
 /// The settings of the run that exported the file: those of RUN/config.toml for a file in
-/// RUN/models, else the defaults.
-train::Config settings_of_export(const std::filesystem::path& file);
+/// RUN/models, else none.
+std::optional<train::RunOptions> settings_of_export(const std::filesystem::path& file);
 
 }  // namespace hearsay::run

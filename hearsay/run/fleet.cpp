@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <tuple>
 
 #include "hearsay/core/spec.h"
 #include "hearsay/gossip/machine.h"
@@ -51,9 +52,8 @@ void run_round(std::span<Member* const> members) {
 
 std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
   if (runs.empty()) return {};
-  const train::Config& config = runs.front().config;
-  const auto machine =
-      std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"));
+  const train::RunOptions& config = runs.front().config;
+  const auto machine = std::make_shared<gossip::Machine>(config.device, config.threads);
   std::vector<Member> members;
   for (const FleetRun& run : runs) {
     check_free(run.out);
@@ -87,14 +87,13 @@ std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
   return outcomes;
 }
 
-std::vector<std::vector<std::size_t>> fleets_of(std::span<const train::Config> configs,
+std::vector<std::vector<std::size_t>> fleets_of(std::span<const train::RunOptions> configs,
                                                 std::size_t most) {
-  const auto alike = [](const train::Config& a, const train::Config& b) {
-    const auto same = [&](const char* key) { return a.text(key) == b.text(key); };
-    return spec_name(a.text("device")) == "cuda" &&
-           std::ranges::all_of(std::initializer_list<const char*>{"device", "model", "data",
-                                                                  "validation", "augment", "batch"},
-                               same);
+  const auto alike = [](const train::RunOptions& a, const train::RunOptions& b) {
+    const auto shared = [](const train::RunOptions& o) {
+      return std::tie(o.device, o.model, o.data, o.validation, o.augment, o.batch);
+    };
+    return spec_name(a.device) == "cuda" && shared(a) == shared(b);
   };
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < configs.size(); ++i) {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "hearsay/run/run.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::run {
 
 /// One of several runs.
 struct FleetRun {
-  train::Config config;  ///< resolved
+  train::RunOptions config;  ///< resolved
   std::filesystem::path out;
   Observer* observer;
 };
@@ -41,7 +41,7 @@ std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs);
 /// Runs of a group are on the same GPU in the same precision and agree in the settings that
 /// determine the shape of the gradient computation: model, data, validation, augment and batch. On
 /// the CPU, whose cores one run fills, every run is a group of its own.
-std::vector<std::vector<std::size_t>> fleets_of(std::span<const train::Config> configs,
+std::vector<std::vector<std::size_t>> fleets_of(std::span<const train::RunOptions> configs,
                                                 std::size_t most = 8);
 
 }  // namespace hearsay::run

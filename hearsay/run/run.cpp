@@ -28,13 +28,13 @@ Outcome go_on(Runner& runner) {
 
 /// All settings but `threads`, which may differ between processes. Not only those of the hash:
 /// processes synchronize for checkpoints, so they must agree on the interval.
-std::string common_settings(train::Config config) {
-  config.set("threads", "0");
+std::string common_settings(train::RunOptions config) {
+  config.threads = 0;
   return config.to_toml();
 }
 
 /// Makes a runner in every process, or throws in every process.
-std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path& out,
+std::unique_ptr<Runner> make_runner(const train::RunOptions& config, const fs::path& out,
                                     Observer& observer, gossip::ProcessGroup& group,
                                     const train::RunParts& parts) {
   group.agree_on("version of hearsay", version());
@@ -43,8 +43,7 @@ std::unique_ptr<Runner> make_runner(const train::Config& config, const fs::path&
   group.agree([&] {
     runner = std::make_unique<Runner>(
         config, out, observer,
-        std::make_shared<gossip::Machine>(config.text("device"), config.count("threads"), group),
-        parts);
+        std::make_shared<gossip::Machine>(config.device, config.threads, group), parts);
   });
   group.agree_on("dataset", runner->trainer().objective().data_sha256());
   return runner;
@@ -70,13 +69,13 @@ void check_free(const fs::path& out) {
   }
 }
 
-Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
+Outcome run(const train::RunOptions& config, const fs::path& out, Observer& observer,
             const train::RunParts& parts) {
   gossip::SingleProcess alone;
   return run(config, out, observer, alone, parts);
 }
 
-Outcome run(const train::Config& config, const fs::path& out, Observer& observer,
+Outcome run(const train::RunOptions& config, const fs::path& out, Observer& observer,
             gossip::ProcessGroup& group, const train::RunParts& parts) {
   group.agree([&] {
     if (group.leads()) check_free(out);
@@ -94,7 +93,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
 
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
                gossip::ProcessGroup& group, const train::RunParts& parts) {
-  train::Config config;
+  train::RunOptions config;
   group.agree([&] {
     std::error_code error;
     if (!fs::exists(out / "config.toml", error)) {
@@ -102,7 +101,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
           fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
     }
     config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
-    if (threads > 0) config.set("threads", fmt::format("{}", threads));
+    if (threads > 0) config.threads = threads;
   });
   const auto runner = make_runner(config, out, observer, group, parts);
   runner->restore();

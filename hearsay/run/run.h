@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace hearsay::run {
@@ -16,7 +16,7 @@ namespace hearsay::run {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void started(const train::Trainer&, const train::Config&) {}
+  virtual void started(const train::Trainer&, const train::RunOptions&) {}
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
   virtual void progressed(const train::Trainer&) {}
   virtual void evaluated(const train::Trainer&, const train::Metrics&) {}
@@ -60,9 +60,9 @@ void check_free(const std::filesystem::path& out);
 /// group all peers are in this process.
 ///
 /// `parts`: what the caller brings itself; `config` must have been resolved with them.
-Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
+Outcome run(const train::RunOptions& config, const std::filesystem::path& out, Observer& observer,
             const train::RunParts& parts = {});
-Outcome run(const train::Config& config, const std::filesystem::path& out, Observer& observer,
+Outcome run(const train::RunOptions& config, const std::filesystem::path& out, Observer& observer,
             gossip::ProcessGroup& group, const train::RunParts& parts = {});
 
 /// Continue the run in `out` from its newest good checkpoint, or from the start if it has none. The

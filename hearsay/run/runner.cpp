@@ -42,20 +42,20 @@ std::string divergence_warning(const std::optional<train::Metrics>& first,
 
 /// Identifies the inputs of a checkpoint besides the settings: the samples, and the edges of a
 /// graph that is read from a file.
-std::string files_hash(const train::Config& config, const train::Trainer& trainer) {
-  const bool in_file = config.text("graph").find("file:") != std::string::npos;
+std::string files_hash(const train::RunOptions& config, const train::Trainer& trainer) {
+  const bool in_file = config.graph.find("file:") != std::string::npos;
   return (in_file ? trainer.graph_sha256() : "") + trainer.objective().data_sha256();
 }
 
 /// A checkpoint contains everything derived from the `init` file, which may no longer exist.
-train::Config without_init(train::Config config) {
-  config.set("init", "none");
+train::RunOptions without_init(train::RunOptions config) {
+  config.init = "none";
   return config;
 }
 
 }  // namespace
 
-Runner::Runner(const train::Config& config, fs::path out, Observer& observer,
+Runner::Runner(const train::RunOptions& config, fs::path out, Observer& observer,
                std::shared_ptr<gossip::Machine> machine, const train::RunParts& parts)
     : config_(config),
       out_(std::move(out)),
@@ -70,9 +70,9 @@ Runner::Runner(const train::Config& config, fs::path out, Observer& observer,
   state_.scalar("metrics_bytes", metrics_bytes_);
   state_.scalar("seconds", seconds_);
   const std::uint64_t training = trainer_->training_rounds();
-  evaluate_every_ = config.count("evaluate");
+  evaluate_every_ = config.evaluate;
   if (evaluate_every_ == 0) evaluate_every_ = std::max<std::uint64_t>(1, training / 20);
-  checkpoint_every_ = config.count("checkpoint");
+  checkpoint_every_ = config.checkpoint;
   if (checkpoint_every_ == 0) checkpoint_every_ = evaluate_every_;
 }
 
@@ -169,7 +169,7 @@ bool Runner::is_saved(std::uint64_t round) const {
 /// always saved: on a busy disk that may take long, but postponing it would not help.
 bool Runner::is_due(std::uint64_t round) const {
   constexpr std::size_t kFew = 4 << 20;  // floats
-  if (config_.count("checkpoint") > 0 || round == trainer_->total_rounds()) return true;
+  if (config_.checkpoint > 0 || round == trainer_->total_rounds()) return true;
   if (trainer_->peers() * trainer_->layout().dim() < kFew) return true;
   const bool due = group().leads() && pace_.due(CheckpointPace::Clock::now());
   return group().alone() ? due : group().any(due);

@@ -29,7 +29,7 @@ class Runner {
  public:
   /// Does not wait for other processes: an exception is thrown in this one only
   /// (ProcessGroup::agree).
-  Runner(const train::Config& config, std::filesystem::path out, Observer& observer,
+  Runner(const train::RunOptions& config, std::filesystem::path out, Observer& observer,
          std::shared_ptr<gossip::Machine> machine, const train::RunParts& parts = {});
 
   /// Create the directory and its config.toml. Throws as `run` does if there is a run already.
@@ -67,7 +67,7 @@ class Runner {
   train::Metrics last() const { return last_.value_or(train::Metrics{}); }
   gossip::ProcessGroup& group() const { return trainer_->group(); }
 
-  const train::Config config_;
+  const train::RunOptions config_;
   const std::filesystem::path out_;
   Observer& observer_;
   RunLock lock_;  ///< held by rank 0

@@ -24,7 +24,7 @@ std::string precision_of(std::string_view device) {
   const auto& entry = find_entry(backend::device_registry(), device, "device");
   const bool chosen = std::ranges::any_of(
       entry.parameters, [](const Parameter& parameter) { return parameter.key == "precision"; });
-  return chosen ? Arguments(device, entry.parameters).text("precision") : "fp32";
+  return chosen ? Arguments(device, entry.parameters).precision : "fp32";
 }
 
 std::uint64_t peak_rss_bytes() {
@@ -55,7 +55,7 @@ ProcessFigures figures_of_processes(const train::Trainer& trainer) {
   return all;
 }
 
-std::string summarize(const train::Trainer& trainer, const train::Config& config,
+std::string summarize(const train::Trainer& trainer, const train::RunOptions& config,
                       const train::Metrics& m, const ProcessFigures& processes,
                       const std::string& models_sha256) {
   nlohmann::ordered_json s;
@@ -122,7 +122,7 @@ std::string summarize(const train::Trainer& trainer, const train::Config& config
   s["peak_rss_bytes"] = processes.peak_rss_bytes;
   s["device"] = trainer.kernels().device();
   s["isa"] = processes.isa;
-  s["precision"] = precision_of(config.text("device"));
+  s["precision"] = precision_of(config.device);
   s["threads"] = trainer.threads();
   if (const auto counts = trainer.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
@@ -132,7 +132,7 @@ std::string summarize(const train::Trainer& trainer, const train::Config& config
     s["class_names"].push_back(escape_non_utf8(name));
   }
   s["metrics"] = nlohmann::ordered_json::parse(train::describe(trainer.objective().metrics()));
-  s["seed"] = config.count("seed");
+  s["seed"] = config.seed;
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256;
   s["version"] = version();

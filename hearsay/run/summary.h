@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "hearsay/train/config.h"
 #include "hearsay/train/metrics.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
 namespace hearsay::run {
@@ -23,7 +23,7 @@ ProcessFigures figures_of_processes(const train::Trainer& trainer);
 /// distribution (`class_counts`, a row per peer), the input of a network (`batch` and `input`,
 /// "3x32x32"), its `metrics` (metric_list.h), and the provenance: machine, seed, config and the
 /// SHA-256 of the models. Names are stable; fields that do not apply are omitted.
-std::string summarize(const train::Trainer& trainer, const train::Config& config,
+std::string summarize(const train::Trainer& trainer, const train::RunOptions& config,
                       const train::Metrics& last, const ProcessFigures& processes,
                       const std::string& models_sha256);
 

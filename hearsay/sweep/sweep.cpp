@@ -298,10 +298,11 @@ class Maker {
     }
   }
 
-  std::vector<train::Config> configs_of(const std::map<std::string, SweepFile::Setting>& settings,
-                                        std::size_t line, const std::string& label) {
-    train::Config config;
-    config.set("compare", "no");
+  std::vector<train::RunOptions> configs_of(
+      const std::map<std::string, SweepFile::Setting>& settings, std::size_t line,
+      const std::string& label) {
+    train::RunOptions config;
+    config.compare = train::Compare::kNo;
     for (const auto& [key, setting] : settings) {
       try {
         config.set(key, setting.value);
@@ -315,9 +316,9 @@ class Maker {
       throw InvalidArgument(
           fmt::format("[{}] has more than {} runs; make it several sweeps", name_, kMostRuns));
     }
-    std::vector<train::Config> configs;
+    std::vector<train::RunOptions> configs;
     for (const std::uint64_t seed : seeds_) {
-      config.set("seed", fmt::format("{}", seed));
+      config.seed = seed;
       try {
         configs.push_back(train::resolve(config));
       } catch (const InvalidArgument& error) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::sweep {
 
@@ -53,7 +53,8 @@ struct Difference {
 struct SweepRow {
   std::string label;  ///< "1 %, skew 0.8"
   Place place;
-  std::vector<train::Config> configs;  ///< one per seed, resolved; empty if the row is `missing`
+  std::vector<train::RunOptions>
+      configs;  ///< one per seed, resolved; empty if the row is `missing`
   std::vector<std::pair<std::string, double>> printed;  ///< the paper's numbers, by figure
   std::string missing;                                  ///< why the row cannot be run
   bool wanted = true;                                   ///< to be trained now

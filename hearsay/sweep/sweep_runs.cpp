@@ -41,7 +41,7 @@ std::string folder_name(std::string_view label) {
 /// The hash of the config.toml in a directory, or empty if there is no readable one.
 std::optional<std::string> hash_in(const fs::path& directory) {
   try {
-    train::Config config;
+    train::RunOptions config;
     config.read_toml(read_file(directory / "config.toml"), "config.toml");
     return config.hash();
   } catch (const std::exception&) {
@@ -80,9 +80,9 @@ std::optional<train::Metrics> last_line(const fs::path& path) {
   return train::from_json_line(std::string_view(text).substr(from, end - from), {});
 }
 
-bool is_wanted(const Sweep& sweep, const SweepRow& row, const train::Config& config) {
+bool is_wanted(const Sweep& sweep, const SweepRow& row, const train::RunOptions& config) {
   const std::vector<std::uint64_t>& seeds = sweep.only_seeds;
-  return row.wanted && (seeds.empty() || std::ranges::count(seeds, config.count("seed")) > 0);
+  return row.wanted && (seeds.empty() || std::ranges::count(seeds, config.seed) > 0);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ SweepRuns runs_of(const Sweep& sweep, const fs::path& out) {
   std::map<std::string, std::size_t> index;
   for (const SweepRow& row : sweep.rows) {
     std::vector<std::size_t>& of_row = all.of_row.emplace_back();
-    for (const train::Config& config : row.configs) {
+    for (const train::RunOptions& config : row.configs) {
       const std::string hash = config.hash();
       const auto [found, is_new] = index.emplace(hash, all.runs.size());
       of_row.push_back(found->second);
@@ -102,10 +102,10 @@ SweepRuns runs_of(const Sweep& sweep, const fs::path& out) {
         all.runs[found->second].wanted |= wanted;
         continue;
       }
-      const std::string name = fmt::format("{}-s{}-{}", folder_name(row.label),
-                                           config.count("seed"), hash.substr(0, kHashDigits));
+      const std::string name = fmt::format("{}-s{}-{}", folder_name(row.label), config.seed,
+                                           hash.substr(0, kHashDigits));
       const auto old = there.find(hash);
-      all.runs.push_back({fmt::format("{}, seed {}", row.label, config.count("seed")), config,
+      all.runs.push_back({fmt::format("{}, seed {}", row.label, config.seed), config,
                           old == there.end() ? out / name : old->second, wanted});
     }
   }
@@ -133,8 +133,8 @@ RunState state_of(const SweepRun& run) {
 double fraction_done(const SweepRun& run) {
   const auto last = last_line(run.out / "metrics.jsonl");
   if (!last) return 0;
-  const auto epochs = static_cast<double>(run.config.count("epochs"));
-  const auto rounds = static_cast<double>(run.config.count("rounds"));
+  const auto epochs = static_cast<double>(run.config.epochs);
+  const auto rounds = static_cast<double>(run.config.rounds);
   const double done = epochs > 0 ? last->epoch / epochs : static_cast<double>(last->round) / rounds;
   return std::clamp(done, 0.0, 1.0);
 }

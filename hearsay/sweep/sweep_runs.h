@@ -11,7 +11,7 @@ namespace hearsay::sweep {
 /// One run of a sweep and its directory.
 struct SweepRun {
   std::string label;  ///< of the first row that has it, with its seed
-  train::Config config;
+  train::RunOptions config;
   std::filesystem::path out;
   bool wanted = true;  ///< by a row and for a seed that are to be trained now
 };

@@ -10,8 +10,8 @@
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/init.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::train {
 
@@ -19,31 +19,10 @@ namespace {
 
 using algorithm::Needs;
 
-bool is_dataset(const std::string& data) {
-  const auto names = data::dataset_registry();
-  return std::ranges::any_of(names,
-                             [&](const auto& entry) { return entry.name == spec_name(data); });
-}
-
 bool makes_its_own_data(const std::string& data) {
   const auto names = engine::objective_registry();
   return std::ranges::any_of(names,
                              [&](const auto& entry) { return entry.name == spec_name(data); });
-}
-
-/// The default model and epochs of a dataset.
-struct Habit {
-  std::string_view data, model, epochs;
-};
-constexpr Habit kHabits[] = {
-    {"digits", "cnn", "125"},       {"mnist", "cnn", "30"},       {"cifar10", "resnet20", "30"},
-    {"cifar100", "resnet20", "30"}, {"folder", "resnet18", "30"}, {"npz", "mlp", "30"},
-    {"csv", "mlp", "30"},           {"synthetic", "cnn", "30"},
-};
-
-Habit habit_of(std::string_view data) {
-  const auto* found = std::ranges::find(kHabits, spec_name(data), &Habit::data);
-  return found == std::end(kHabits) ? Habit{data, "mlp", "30"} : *found;
 }
 
 /// For networks a decaying rate: at a constant one, peers that have memorized their own samples
@@ -60,34 +39,31 @@ std::string default_graph(const Needs& needs, std::uint64_t peers) {
   return peers == 0 || peers == 4 ? "sparse-push:a" : "ring:directed";
 }
 
-void refuse_data_settings(const Config& config) {
-  const std::string& data = config.text("data");
-  for (const char* key : {"model", "partition", "augment", "validation"}) {
-    if (config.text(key) == "none" || config.text(key) == "0") continue;
-    throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}", data,
-                                      spec_name(data), key, key));
-  }
+/// `name` is the option's key.
+void refuse_with_own_data(const RunOptions& options, bool given, std::string_view name) {
+  if (!given) return;
+  throw InvalidArgument(fmt::format("[{}] {} makes its own data and takes no {}; drop --{}",
+                                    options.data, spec_name(options.data), name, name));
 }
 
-/// Whether to train the baselines too: by default only for the run with all default settings.
-std::string default_compare(const Config& config) {
-  const auto given = [&](const Option& o) { return o.changes_results && config.given(o.key); };
-  return std::ranges::any_of(options(), given) ? "no" : "yes";
+void fill(std::string& spec, std::string_view value) {
+  if (spec == "auto") spec = value;
 }
 
 /// Options of parts that are brought become their names.
-void name_parts(const RunParts& parts, Config& r) {
-  const auto name = [&](std::string_view key, bool brought) {
-    if (brought && !r.given(key)) r.set(key, "own");
+void name_parts(const RunParts& parts, RunOptions& r) {
+  const auto name = [](std::string& option, bool brought, const std::string& unnamed) {
+    if (brought && option == unnamed) option = "own";
   };
-  name("data", static_cast<bool>(parts.objective));
-  name("graph", static_cast<bool>(parts.schedule));
-  name("compressor", static_cast<bool>(parts.compressor));
-  name("optimizer", static_cast<bool>(parts.optimizer));
-  if (parts.method) r.set("algorithm", parts.method->name);
+  const RunOptions defaults;
+  name(r.data, static_cast<bool>(parts.objective), defaults.data);
+  name(r.graph, static_cast<bool>(parts.schedule), defaults.graph);
+  name(r.compressor, static_cast<bool>(parts.compressor), defaults.compressor);
+  name(r.optimizer, static_cast<bool>(parts.optimizer), defaults.optimizer);
+  if (parts.method) r.algorithm = parts.method->name;
 }
 
-/// An own method without stated needs gets the defaults of one that needs nothing.
+/// A method of the caller without stated needs gets the defaults of one that needs little.
 Needs needs_of(const std::string& algorithm, const RunParts& parts) {
   if (parts.method) return parts.method->needs.value_or(Needs{});
   return find_entry(algorithm::registry(), algorithm, "algorithm").needs;
@@ -95,55 +71,54 @@ Needs needs_of(const std::string& algorithm, const RunParts& parts) {
 
 }  // namespace
 
-Config resolve(const Config& config, const RunParts& parts) {
-  Config r = config;
-  if (r.text("compare") == "auto") r.set("compare", default_compare(config));
-  if (r.text("compare") != "yes" && r.text("compare") != "no") {
-    throw InvalidArgument(
-        fmt::format("[config] compare must be yes or no, got '{}'", r.text("compare")));
-  }
-  const auto fill = [&](std::string_view key, const std::string& value) {
-    if (r.text(key) == "auto") r.set(key, value);
-  };
+RunOptions resolve(const RunOptions& options, const RunParts& parts) {
+  for (const Option& option : train::options()) option.check(options);
+  RunOptions r = options;
   name_parts(parts, r);
-  const Needs needs = needs_of(r.text("algorithm"), parts);
-  const bool compresses = needs.compression == Needs::Compression::kContractive;
-  fill("graph", default_graph(needs, r.count("peers")));
-  fill("compressor", compresses ? "topk:keep=0.01,value=f16" : "identity");
-
-  const bool dataset = !parts.objective && is_dataset(r.text("data"));
-  const Habit habit = habit_of(r.text("data"));
-  fill("model", std::string(dataset ? habit.model : "none"));
-  fill("partition", dataset ? "skew:0.8" : "none");
-  fill("augment", data::default_augmentation(r.text("data")));
-  if (parts.objective || makes_its_own_data(r.text("data"))) refuse_data_settings(r);
-  if (dataset) {
-    find_entry(model::model_registry(), r.text("model"), "model");
-    find_entry(data::augmentation_registry(), r.text("augment"), "augmentation");
+  if (r.compare == Compare::kAuto) {
+    r.compare = r.hash() == RunOptions().hash() ? Compare::kYes : Compare::kNo;
   }
-  r.set("init", pin_init(r.text("init")));
-  if (dataset && r.count("batch") == 0) {
+  const Needs needs = needs_of(r.algorithm, parts);
+  const bool compresses = needs.compression == Needs::Compression::kContractive;
+  fill(r.graph, default_graph(needs, r.peers));
+  fill(r.compressor, compresses ? "topk:keep=0.01,value=f16" : "identity");
+
+  const data::DatasetEntry* dataset = parts.objective ? nullptr : data::find_dataset(r.data);
+  fill(r.model, dataset != nullptr ? dataset->model : "none");
+  fill(r.partition, dataset != nullptr ? "skew:0.8" : "none");
+  fill(r.augment, dataset != nullptr ? dataset->augmentation : "none");
+  if (parts.objective || makes_its_own_data(r.data)) {
+    refuse_with_own_data(r, r.model != "none", "model");
+    refuse_with_own_data(r, r.partition != "none", "partition");
+    refuse_with_own_data(r, r.augment != "none", "augment");
+    refuse_with_own_data(r, r.validation > 0, "validation");
+  }
+  if (dataset != nullptr) {
+    find_entry(model::model_registry(), r.model, "model");
+    find_entry(data::augmentation_registry(), r.augment, "augmentation");
+  }
+  r.init = pin_init(r.init);
+  if (dataset != nullptr && r.batch == 0) {
     throw InvalidArgument("[config] batch must be at least 1 for a dataset, got 0");
   }
-  fill("optimizer", !dataset             ? "sgd"
+  fill(r.optimizer, dataset == nullptr   ? "sgd"
                     : needs.own_momentum ? "sgd:weight_decay=1e-4"
                                          : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill("lr", std::string(dataset ? default_rate(r.text("model"), needs) : "0.05"));
+  fill(r.lr, dataset != nullptr ? default_rate(r.model, needs) : "0.05");
 
-  if (r.count("epochs") > 0 && r.count("rounds") > 0) {
+  if (r.epochs > 0 && r.rounds > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
   }
-  if (r.count("epochs") == 0 && r.count("rounds") == 0) {
-    if (dataset) {
-      r.set("epochs", habit.epochs);
+  if (r.epochs == 0 && r.rounds == 0) {
+    if (dataset != nullptr) {
+      r.epochs = dataset->epochs;
     } else {
-      r.set("rounds", "1000");
+      r.rounds = 1000;
     }
   }
-  const graph::GraphContext context{r.count("peers"), r.count("seed")};
-  const auto schedule =
-      parts.schedule ? parts.schedule(context) : graph::make_schedule(r.text("graph"), context);
-  r.set("peers", fmt::format("{}", schedule->peers()));
+  const graph::GraphContext context{r.peers, r.seed};
+  r.peers =
+      (parts.schedule ? parts.schedule(context) : graph::make_schedule(r.graph, context))->peers();
   return r;
 }
 

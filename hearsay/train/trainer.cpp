@@ -20,63 +20,58 @@ bool is_constant(const gossip::LearningRate& rate) {
   return true;
 }
 
-std::unique_ptr<graph::Schedule> make_schedule(const Config& config, const RunParts& parts) {
-  const graph::GraphContext context{config.count("peers"), config.count("seed")};
-  return parts.schedule ? parts.schedule(context)
-                        : graph::make_schedule(config.text("graph"), context);
+std::unique_ptr<graph::Schedule> make_schedule(const RunOptions& config, const RunParts& parts) {
+  const graph::GraphContext context{config.peers, config.seed};
+  return parts.schedule ? parts.schedule(context) : graph::make_schedule(config.graph, context);
 }
 
-std::unique_ptr<engine::Objective> make_objective(const Config& config, const RunParts& parts,
+std::unique_ptr<engine::Objective> make_objective(const RunOptions& config, const RunParts& parts,
                                                   std::size_t peers, gossip::Machine& machine) {
   const transport::Placement placement{peers, machine.group().processes()};
   transport::check_placement(placement);
   const std::size_t rank = machine.group().rank();
-  const bool has_init = config.text("init") != "none";
+  const bool has_init = config.init != "none";
   const engine::ObjectiveContext context{.peers = peers,
                                          .first = placement.first(rank),
                                          .rows = placement.rows(rank),
-                                         .seed = config.count("seed"),
+                                         .seed = config.seed,
                                          .pool = machine.pool(),
                                          .kernels = machine.kernels(),
-                                         .model = config.text("model"),
-                                         .partition = config.text("partition"),
-                                         .augment = config.text("augment"),
-                                         .validation = config.fraction("validation"),
-                                         .batch = config.count("batch"),
+                                         .model = config.model,
+                                         .partition = config.partition,
+                                         .augment = config.augment,
+                                         .validation = config.validation,
+                                         .batch = config.batch,
                                          .estimates = machine.group().leads() || has_init};
-  return parts.objective ? parts.objective(context)
-                         : engine::make_objective(config.text("data"), context);
+  return parts.objective ? parts.objective(context) : engine::make_objective(config.data, context);
 }
 
-gossip::MakeOptimizer optimizer_of(const Config& config, const RunParts& parts) {
+gossip::MakeOptimizer optimizer_of(const RunOptions& config, const RunParts& parts) {
   if (parts.optimizer) return parts.optimizer;
-  return [spec = config.text("optimizer")](backend::Kernels& kernels, std::size_t rows,
-                                           std::size_t dim) {
+  return [spec = config.optimizer](backend::Kernels& kernels, std::size_t rows, std::size_t dim) {
     return gossip::make_optimizer(spec, kernels, rows, dim);
   };
 }
 
 }  // namespace
 
-Trainer::Trainer(const Config& config, const RunParts& parts)
-    : Trainer(config,
-              std::make_shared<gossip::Machine>(config.text("device"), config.count("threads")),
-              parts) {}
+Trainer::Trainer(const RunOptions& config, const RunParts& parts)
+    : Trainer(config, std::make_shared<gossip::Machine>(config.device, config.threads), parts) {}
 
-Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine,
+Trainer::Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> machine,
                  const RunParts& parts)
     : machine_(std::move(machine)) {
   std::unique_ptr<graph::Schedule> schedule = make_schedule(config, parts);
   std::unique_ptr<compress::Compressor> compressor =
-      parts.compressor ? parts.compressor() : compress::make_compressor(config.text("compressor"));
-  rate_ = gossip::make_learning_rate(config.text("lr"));
+      parts.compressor ? parts.compressor() : compress::make_compressor(config.compressor);
+  rate_ = gossip::make_learning_rate(config.lr);
   objective_ = make_objective(config, parts, schedule->peers(), *machine_);
-  const std::vector<float> buffers = start(config.text("init"));
+  const std::vector<float> buffers = start(config.init);
   driver_ = std::make_unique<gossip::RoundDriver>(
       gossip::DriverParts{
           .layout = layout(),
           .schedule = std::move(schedule),
-          .method = parts.method ? *parts.method : algorithm::make_method(config.text("algorithm")),
+          .method = parts.method ? *parts.method : algorithm::make_method(config.algorithm),
           .compressor = std::move(compressor),
           .optimizer = optimizer_of(config, parts),
           .initial_model =
@@ -87,18 +82,17 @@ Trainer::Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine,
                   std::ranges::copy(init_, x.begin());
                 }
               },
-          .link = config.text("link"),
-          .seed = config.count("seed"),
+          .link = config.link,
+          .seed = config.seed,
           .rounds_per_epoch = rounds_per_epoch(),
           .constant_rate = is_constant(*rate_),
-          .graph_name = config.text("graph"),
-          .compressor_name = config.text("compressor")},
+          .graph_name = config.graph,
+          .compressor_name = config.compressor},
       machine_);
   if (!buffers.empty()) {
     for (std::size_t i = 0; i < rows(); ++i) objective_->set_buffers(i, buffers);
   }
-  training_rounds_ = config.count("rounds") > 0 ? config.count("rounds")
-                                                : config.count("epochs") * rounds_per_epoch();
+  training_rounds_ = config.rounds > 0 ? config.rounds : config.epochs * rounds_per_epoch();
   constexpr std::uint64_t kMostRounds = 0xFFFFFFFF;  // random streams number rounds with 32 bits
   if (total_rounds() > kMostRounds) {
     throw InvalidArgument(

@@ -8,10 +8,10 @@
 #include "hearsay/engine/objective.h"
 #include "hearsay/gossip/learning_rate.h"
 #include "hearsay/gossip/round_driver.h"
-#include "hearsay/train/config.h"
 #include "hearsay/train/init.h"
 #include "hearsay/train/metrics.h"
 #include "hearsay/train/peer_report.h"
+#include "hearsay/train/run_options.h"
 #include "hearsay/train/run_parts.h"
 
 namespace hearsay::train {
@@ -30,9 +30,9 @@ class Trainer {
  public:
   /// Builds and checks everything before the first step. `config` must be resolved, with the same
   /// parts. Throws InvalidArgument.
-  explicit Trainer(const Config& config, const RunParts& parts = {});
+  explicit Trainer(const RunOptions& config, const RunParts& parts = {});
   /// The same on a machine shared with others; its `threads` and `device` replace the settings.
-  Trainer(const Config& config, std::shared_ptr<gossip::Machine> machine,
+  Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> machine,
           const RunParts& parts = {});
 
   std::uint64_t round() const { return driver_->round(); }  ///< completed rounds

@@ -58,5 +58,25 @@ TEST_F(SeveralConfigs, AreNotCompared) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "runs"));
 }
 
+/// compare = auto stands for yes only if nothing that changes results is given, not even a default.
+/// Files without settings show which it is before anything is trained.
+TEST_F(SeveralConfigs, AreToBeComparedOnlyWhereNothingIsGiven) {
+  for (const char* name : {"a.toml", "b.toml"}) support::write_text(scratch_ / name, "");
+  std::filesystem::create_directories(scratch_ / "runs/a");
+  support::write_text(scratch_ / "runs/a/config.toml", "");
+  const std::string compared = "hearsay: [train] a asks for compare = yes,";
+  const std::string taken = "hearsay: [train] runs/a already holds a run;";
+  const auto error = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"a.toml", "b.toml", "--out", "runs"});
+    return train(std::move(more)).err;
+  };
+  EXPECT_TRUE(error({}).starts_with(compared)) << error({});
+  EXPECT_TRUE(error({"--threads", "1"}).starts_with(compared)) << error({"--threads", "1"});
+  EXPECT_TRUE(error({"--seed", "1"}).starts_with(taken)) << error({"--seed", "1"});
+  for (const char* name : {"a.toml", "b.toml"}) support::write_text(scratch_ / name, "seed = 1\n");
+  EXPECT_TRUE(error({}).starts_with(taken)) << error({});
+  EXPECT_TRUE(error({"--compare", "yes"}).starts_with(compared));
+}
+
 }  // namespace
 }  // namespace hearsay::cli

@@ -8,8 +8,10 @@
 
 #include "data/files.h"
 #include "hearsay/core/error.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/data/image/augment.h"
+#include "hearsay/model/models.h"
 
 namespace hearsay::data {
 
@@ -67,9 +69,16 @@ TEST_P(DatasetContract, SaysWhereItIsFrom) {
   EXPECT_NE(GetParam().source.find("licence"), std::string_view::npos);
 }
 
-TEST_P(DatasetContract, HasAnAugmentationThatExists) {
+TEST_P(DatasetContract, HasDefaultsThatExist) {
   EXPECT_NO_THROW(make_augmentation(GetParam().augmentation));
-  EXPECT_EQ(default_augmentation(GetParam().example), GetParam().augmentation);
+  EXPECT_NO_THROW(find_entry(model::model_registry(), GetParam().model, "model"));
+  EXPECT_GT(GetParam().epochs, 0u);
+}
+
+TEST_P(DatasetContract, IsFoundByItsSpec) {
+  const DatasetEntry* found = find_dataset(GetParam().example);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, GetParam().name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, DatasetContract, ::testing::ValuesIn(dataset_registry()),
@@ -132,12 +141,17 @@ TEST(MakeDataset, TakesPathsWithColonsAndByKeyWithEqualsSigns) {
             "[cifar10] path must be given (PATH): the folder with the published files");
 }
 
-TEST(DefaultAugmentation, IsThatOfThePapersForImages) {
-  EXPECT_EQ(default_augmentation("cifar10:x"), "crop-flip");
-  EXPECT_EQ(default_augmentation("cifar100:x"), "crop-flip");
-  EXPECT_EQ(default_augmentation("folder:x,size=64"), "resized-crop");
-  EXPECT_EQ(default_augmentation("digits"), "none");
-  EXPECT_EQ(default_augmentation("consensus:dim=3"), "none");
+TEST(FindDataset, HasNoneForWhatIsNoDataset) {
+  for (const char* spec : {"consensus:dim=3", "digit", "", ":digits"}) {
+    EXPECT_EQ(find_dataset(spec), nullptr) << spec;
+  }
+}
+
+TEST(FindDataset, HasTheAugmentationOfThePapersForImages) {
+  EXPECT_EQ(find_dataset("cifar10:x")->augmentation, "crop-flip");
+  EXPECT_EQ(find_dataset("cifar100:x")->augmentation, "crop-flip");
+  EXPECT_EQ(find_dataset("folder:x,size=64")->augmentation, "resized-crop");
+  EXPECT_EQ(find_dataset("digits")->augmentation, "none");
 }
 
 }  // namespace

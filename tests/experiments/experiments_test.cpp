@@ -47,7 +47,7 @@ TEST_P(Experiment, HasRowsThatDiffer) {
     EXPECT_FALSE(sweep.source.empty());
     for (const SweepRow& row : sweep.rows) {
       EXPECT_EQ(row.configs.empty(), !row.missing.empty()) << row.label;
-      for (const train::Config& config : row.configs) {
+      for (const train::RunOptions& config : row.configs) {
         const auto [other, fresh] = seen.emplace(config.hash(), row.label);
         EXPECT_TRUE(fresh) << row.label << " is " << other->second << (quick ? ", quick" : "");
       }
@@ -57,14 +57,14 @@ TEST_P(Experiment, HasRowsThatDiffer) {
 
 /// Any network would do here; these take no time. Graph, method, compressor, optimizer and rate are
 /// those of the row.
-train::Config with_small_data(const train::Config& row) {
-  train::Config config = row;
-  if (row.text("model") != "none") {
-    config.set("data", "synthetic:shape=1x8x8,classes=10,samples=2000");
-    config.set("model", "cnn");
-    config.set("augment", "none");
+train::RunOptions with_small_data(const train::RunOptions& row) {
+  train::RunOptions config = row;
+  if (row.model != "none") {
+    config.data = "synthetic:shape=1x8x8,classes=10,samples=2000";
+    config.model = "cnn";
+    config.augment = "none";
   }
-  config.set("threads", "1");
+  config.threads = 1;
   return config;
 }
 
@@ -73,7 +73,7 @@ TEST_P(Experiment, HasRowsThatFitTogether) {
     std::set<std::string> tried;
     for (const SweepRow& row : read(GetParam(), quick).rows) {
       if (row.configs.empty()) continue;
-      const train::Config config = with_small_data(row.configs.front());
+      const train::RunOptions config = with_small_data(row.configs.front());
       if (!tried.insert(config.hash()).second) continue;
       EXPECT_NO_THROW(train::Trainer{config}) << row.label;
     }
@@ -85,8 +85,8 @@ TEST_P(Experiment, NamesModelsThatThereAre) {
     std::set<std::string> tried;
     for (const SweepRow& row : read(GetParam(), quick).rows) {
       if (row.configs.empty()) continue;
-      const std::string model = row.configs.front().text("model");
-      const std::string_view data = spec_name(row.configs.front().text("data"));
+      const std::string model = row.configs.front().model;
+      const std::string_view data = spec_name(row.configs.front().data);
       const std::size_t pixels = data == "digits" ? 8 : data == "folder" ? 224 : 32;
       if (model == "none" || !tried.insert(model + std::to_string(pixels)).second) continue;
       EXPECT_NO_THROW(model::make_model(model, {data == "digits" ? 1U : 3U, pixels, pixels}, 10))
@@ -106,14 +106,14 @@ TEST_P(Experiment, HasAQuickProfileThatIsQuick) {
   double samples = 0, steps = 0;
   std::size_t runs = 0;
   for (const SweepRow& row : sweep.rows) {
-    for (const train::Config& config : row.configs) {
+    for (const train::RunOptions& config : row.configs) {
       ++runs;
-      if (config.text("model") == "none") {
-        steps += static_cast<double>(config.count("rounds") * config.count("peers"));
+      if (config.model == "none") {
+        steps += static_cast<double>(config.rounds * config.peers);
         continue;
       }
-      EXPECT_EQ(config.text("data"), "digits") << row.label;
-      samples += 1437.0 * static_cast<double>(config.count("epochs"));
+      EXPECT_EQ(config.data, "digits") << row.label;
+      samples += 1437.0 * static_cast<double>(config.epochs);
     }
   }
   EXPECT_GT(runs, 0U);

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "support/scratch.h"
 
 namespace hearsay::live {
@@ -106,9 +106,9 @@ std::string metrics_line(int index) {
 
 void make_run(const std::string& directory, int lines) {
   std::filesystem::create_directories(directory);
-  train::Config config;
-  config.set("graph", "ring");
-  config.set("peers", "2");
+  train::RunOptions config;
+  config.graph = "ring";
+  config.peers = 2;
   support::write_text(directory + "/config.toml", config.to_toml());
   std::ofstream out(directory + "/metrics.jsonl");
   for (int i = 0; i < lines; ++i) out << metrics_line(i) << '\n';

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
+#include "hearsay/data/dataset.h"
 #include "hearsay/gossip/link.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::report {
 namespace {
@@ -35,6 +38,16 @@ TEST(ConfigReference, HasARowForEverySettingAndKey) {
   }
   for (const algorithm::Entry& entry : algorithm::registry()) {
     EXPECT_NE(page.find("\n| `" + std::string(entry.name) + "` | | | "), std::string::npos);
+  }
+}
+
+TEST(Catalogue, TellsTheDefaultsOfADataset) {
+  for (const data::DatasetEntry& entry : data::dataset_registry()) {
+    const train::RunOptions options = train::resolve({.data = std::string(entry.example)});
+    const std::string text =
+        fmt::format("\n  {:<22} {}\n      by default: --model {} --augment {} --epochs {}\n",
+                    entry.name, entry.summary, options.model, options.augment, options.epochs);
+    EXPECT_NE(catalogue("data").find(text), std::string::npos) << text;
   }
 }
 

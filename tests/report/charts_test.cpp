@@ -23,8 +23,8 @@ class ChartsTest : public ::testing::Test {
   /// A run with these evaluations.
   ShownRun run(const std::string& name, std::size_t peers, const std::string& lines) {
     fs::create_directories(scratch_ / name);
-    train::Config config;
-    config.set("peers", fmt::format("{}", peers));
+    train::RunOptions config;
+    config.peers = peers;
     support::write_text(scratch_ / name / "config.toml", config.to_toml());
     support::write_text(scratch_ / name / "metrics.jsonl", lines);
     return {Record(scratch_ / name), name, {}};

@@ -11,13 +11,12 @@ namespace hearsay::report {
 namespace {
 
 /// The graph's part of a page: of a run of that many peers whose summary ends with `more`.
-std::string section_of(const std::string& graph, const std::string& peers,
-                       const std::string& more) {
+std::string section_of(const std::string& graph, std::uint64_t peers, const std::string& more) {
   const support::Scratch scratch;
   make_run(scratch / "run", graph, more);
-  train::Config config;
-  config.set("graph", graph);
-  config.set("peers", peers);
+  train::RunOptions config;
+  config.graph = graph;
+  config.peers = peers;
   support::write_text(scratch / "run/config.toml", config.to_toml());
   return graph_section(Record(scratch / "run"), 1000);
 }
@@ -27,7 +26,7 @@ std::string edge(const char* ends, const char* width) {
 }
 
 TEST(GraphSection, SharesAPeersBytesOverItsEdgesIfTheyStayTheSame) {
-  const std::string html = section_of("star", "3", R"(, "bytes_by_peer": [2000, 250, 500])");
+  const std::string html = section_of("star", 3, R"(, "bytes_by_peer": [2000, 250, 500])");
   EXPECT_TRUE(holds(html, edge("0-1", "5.00"))) << html;
   EXPECT_TRUE(holds(html, edge("0-2", "5.00")));
   EXPECT_TRUE(holds(html, edge("1-0", "1.25")));
@@ -39,7 +38,7 @@ TEST(GraphSection, SharesAPeersBytesOverItsEdgesIfTheyStayTheSame) {
 /// All phases on one scale.
 TEST(GraphSection, TakesWhatTheRunCountedIfTheyChange) {
   const std::string html = section_of(
-      "one-peer-exponential", "4",
+      "one-peer-exponential", 4,
       R"(, "bytes_by_peer": [9, 9, 9, 9], "bytes_by_edge": [[0, 1, 1000], [1, 2, 500], [0, 2, 250]])");
   EXPECT_TRUE(holds(html, "2 graphs in turn.")) << html;
   EXPECT_TRUE(holds(html, edge("0-1", "5.00"))) << html;
@@ -50,20 +49,20 @@ TEST(GraphSection, TakesWhatTheRunCountedIfTheyChange) {
 
 TEST(GraphSection, HasNoWidthsWhereARunTellsNone) {
   const std::string told = "the widest is";
-  EXPECT_FALSE(holds(section_of("ring", "3", ""), told));
-  EXPECT_FALSE(holds(section_of("ring", "3", R"(, "bytes_by_peer": [1, 2])"), told));
+  EXPECT_FALSE(holds(section_of("ring", 3, ""), told));
+  EXPECT_FALSE(holds(section_of("ring", 3, R"(, "bytes_by_peer": [1, 2])"), told));
   for (const char* foreign : {"[[0, 1]]", "[[0, 4, 7]]", "[[-1, 1, 7]]", "[7]", "[[0, 1, null]]"}) {
     const std::string html =
-        section_of("one-peer-exponential", "4",
+        section_of("one-peer-exponential", 4,
                    fmt::format(R"(, "bytes_by_peer": [9, 9, 9, 9], "bytes_by_edge": {})", foreign));
     EXPECT_FALSE(holds(html, told)) << foreign;
     EXPECT_TRUE(holds(html, "data-edge=\"0-1\"")) << foreign;
   }
-  EXPECT_TRUE(holds(section_of("one-peer-exponential", "65", ""), "up to 64 peers"));
+  EXPECT_TRUE(holds(section_of("one-peer-exponential", 65, ""), "up to 64 peers"));
 }
 
 TEST(GraphSection, HasAMiddlingWidthWhereAllEdgesAreAlike) {
-  const std::string html = section_of("ring", "3", R"(, "bytes_by_peer": [200, 200, 200])");
+  const std::string html = section_of("ring", 3, R"(, "bytes_by_peer": [200, 200, 200])");
   EXPECT_EQ(count(html, "stroke-width=\"2.50\""), 3u) << html;
 }
 
@@ -80,8 +79,8 @@ TEST(GraphSection, SaysThatNothingWasSent) {
 }
 
 TEST(GraphSection, SaysWhatCannotBeDrawn) {
-  EXPECT_TRUE(holds(section_of("file:nowhere", "4", ""), "cannot be drawn: "));
-  EXPECT_TRUE(holds(section_of("complete", "40", ""), "1560 edges are too many"));
+  EXPECT_TRUE(holds(section_of("file:nowhere", 4, ""), "cannot be drawn: "));
+  EXPECT_TRUE(holds(section_of("complete", 40, ""), "1560 edges are too many"));
 }
 
 }  // namespace

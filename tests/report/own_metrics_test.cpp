@@ -92,8 +92,8 @@ class OwnMetrics : public ::testing::Test {
             std::size_t peers = 2) {
     const std::filesystem::path run = scratch_ / name;
     std::filesystem::create_directories(run);
-    train::Config config;
-    config.set("peers", fmt::format("{}", peers));
+    train::RunOptions config;
+    config.peers = peers;
     support::write_text(run / "config.toml", config.to_toml());
     const train::Metrics last = evaluation(10, rmse, peers);
     support::write_text(run / "metrics.jsonl", to_json_line(evaluation(0, 4, peers), true) + "\n" +

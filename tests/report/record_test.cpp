@@ -36,7 +36,7 @@ TEST(Record, TellsWhatTheDirectorySays) {
   const Record record(scratch / "run");
   EXPECT_TRUE(record.finished());
   EXPECT_EQ(record.title(), (scratch / "run").string());
-  EXPECT_EQ(record.config().text("graph"), "star");
+  EXPECT_EQ(record.config().graph, "star");
   EXPECT_EQ(record.columns().lines(), 2u);
   EXPECT_EQ(record.figure("accuracy_mean"), 86.75);
   EXPECT_EQ(record.figure("nothing"), std::nullopt);
@@ -155,7 +155,7 @@ TEST(Record, TakesASummaryOfAnyDepthAndType) {
 TEST(ControlRecords, LeaveOutThoseOfOtherSettingsAndDamagedOnes) {
   Scratch scratch;
   run::Observer silent;
-  const train::Config config =
+  const train::RunOptions config =
       support::config_of({{"data", "least-squares"}, {"rounds", "5"}, {"compare", "yes"}});
   run::run(config, scratch / "run", silent);
   run::run_controls(scratch / "run", 1, silent);

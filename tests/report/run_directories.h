@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 #include "support/scratch.h"
 
 namespace hearsay::report {
@@ -24,9 +24,9 @@ inline std::size_t count(const std::string& text, const std::string& part) {
 inline void make_run(const std::filesystem::path& directory, const std::string& graph = "ring",
                      const std::string& more = "") {
   std::filesystem::create_directories(directory);
-  train::Config config;
-  config.set("graph", graph);
-  config.set("peers", "2");
+  train::RunOptions config;
+  config.graph = graph;
+  config.peers = 2;
   support::write_text(directory / "config.toml", config.to_toml());
   support::write_text(
       directory / "metrics.jsonl",

@@ -13,7 +13,7 @@ using sweep::Figure;
 class RunFigures : public ::testing::Test {
  protected:
   RunFigures() {
-    support::write_text(scratch_ / "config.toml", train::Config().to_toml());
+    support::write_text(scratch_ / "config.toml", train::RunOptions().to_toml());
     support::write_text(scratch_ / "summary.json", R"({"dim": 100, "training_rounds": 10})");
     support::write_text(scratch_ / "metrics.jsonl",
                         R"({"round": 0, "epoch": 0, "loss": 4, "bytes_total": 0, "edge_rounds": 0}

@@ -55,9 +55,9 @@ TEST_F(ScatterTest, HasAFrontForEachTask) {
   make("easy", R"({"accuracy_mean": 99, "compression_factor": 70})");
   make("hard", R"({"accuracy_mean": 60, "compression_factor": 50})");
   make("hard, better", R"({"accuracy_mean": 65, "compression_factor": 50})");
-  train::Config config;
-  config.set("partition", "skew:0.9");
-  config.set("peers", "2");
+  train::RunOptions config;
+  config.partition = "skew:0.9";
+  config.peers = 2;
   for (const char* name : {"hard", "hard, better"}) {
     support::write_text(scratch_ / name / "config.toml", config.to_toml());
   }

@@ -24,7 +24,7 @@ class SweepTableTest : public ::testing::Test {
   std::filesystem::path add_run(const std::vector<double>& losses) {
     const std::filesystem::path run = scratch_ / fmt::format("run-{}", ++runs_);
     std::filesystem::create_directories(run);
-    support::write_text(run / "config.toml", train::Config().to_toml());
+    support::write_text(run / "config.toml", train::RunOptions().to_toml());
     support::write_text(run / "summary.json", "{\"dim\": 4}");
     std::string lines;
     for (std::size_t i = 0; i < losses.size(); ++i) {

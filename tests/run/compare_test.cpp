@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-train::Config settings() {
+train::RunOptions settings() {
   return support::config_of({{"data", "least-squares"},
                              {"algorithm", "scsp"},
                              {"rounds", "200"},
@@ -31,16 +31,16 @@ class StopAfter : public Observer {
 };
 
 TEST(Controls, DifferFromTheRunInTheirTalkOnly) {
-  const train::Config config = settings();
+  const train::RunOptions config = settings();
   for (const Control& control : controls(config)) {
-    EXPECT_EQ(control.config.text("algorithm"), control.name == "silence" ? "silent" : "sgp");
-    EXPECT_EQ(control.config.text("compressor"), "identity");
-    EXPECT_EQ(control.config.text("compare"), "no");
+    EXPECT_EQ(control.config.algorithm, control.name == "silence" ? "silent" : "sgp");
+    EXPECT_EQ(control.config.compressor, "identity");
+    EXPECT_EQ(control.config.compare, train::Compare::kNo);
     for (const train::Option& option : train::options()) {
       if (option.key == "algorithm" || option.key == "compressor" || option.key == "compare") {
         continue;
       }
-      EXPECT_EQ(control.config.text(option.key), config.text(option.key)) << option.key;
+      EXPECT_EQ(option.text(control.config), option.text(config)) << option.key;
     }
   }
 }
@@ -90,10 +90,11 @@ TEST(Controls, AreNotWantedUnlessAskedFor) {
 
 TEST(Controls, HaveTheMomentumThatTheMethodHas) {
   const auto optimizer = [](const char* algorithm, const char* own) {
-    const train::Config config = support::config_of({{"algorithm", algorithm}, {"optimizer", own}});
+    const train::RunOptions config =
+        support::config_of({{"algorithm", algorithm}, {"optimizer", own}});
     const auto both = controls(config);
-    EXPECT_EQ(both[0].config.text("optimizer"), both[1].config.text("optimizer"));
-    return both[0].config.text("optimizer");
+    EXPECT_EQ(both[0].config.optimizer, both[1].config.optimizer);
+    return both[0].config.optimizer;
   };
   EXPECT_EQ(optimizer("qg-dmsgd:beta=0.8", "auto"), "nesterov:weight_decay=1e-4,beta=0.8");
   EXPECT_EQ(optimizer("dmsgd", "sgd"), "nesterov:beta=0.9");
@@ -102,8 +103,8 @@ TEST(Controls, HaveTheMomentumThatTheMethodHas) {
 
 TEST(Controls, ThatFailTakeNothingFromTheOther) {
   struct Fails : Observer {
-    void started(const train::Trainer&, const train::Config& config) override {
-      if (config.text("algorithm") == "silent") throw RunFailed("[train] it broke");
+    void started(const train::Trainer&, const train::RunOptions& config) override {
+      if (config.algorithm == "silent") throw RunFailed("[train] it broke");
     }
   } fails;
   support::Scratch scratch;

@@ -25,7 +25,7 @@ class GpuRunOf : public support::EveryAlgorithm {
     if (!has_gpu()) GTEST_SKIP() << "no CUDA device";
   }
 
-  static train::Config network_on(const std::string& device, const std::string& seed = "1") {
+  static train::RunOptions network_on(const std::string& device, const std::string& seed = "1") {
     return method_on({{"device", device},
                       {"data", "synthetic:shape=1x8x8,classes=3,samples=240"},
                       {"model", "cnn:norm=group"},
@@ -77,7 +77,7 @@ TEST_P(GpuRunOf, GivesTheSameBitsBesideAnother) {
   Observer silent;
   std::vector<FleetRun> runs;
   for (const char* seed : {"1", "2"}) {
-    const train::Config config = network_on(kGpu, seed);
+    const train::RunOptions config = network_on(kGpu, seed);
     run(config, scratch / (std::string("alone") + seed), silent);
     runs.push_back({config, scratch / (std::string("fleet") + seed), &silent});
   }

@@ -18,19 +18,19 @@ class Export : public ::testing::Test {
     return scratch_ / "run/models" / (name + ".safetensors");
   }
 
-  const train::Config config_ = support::config_of({{"model", "cnn:norm=batch"},
-                                                    {"validation", "0.1"},
-                                                    {"rounds", "12"},
-                                                    {"batch", "8"},
-                                                    {"evaluate", "100"},
-                                                    {"threads", "1"}});
+  const train::RunOptions config_ = support::config_of({{"model", "cnn:norm=batch"},
+                                                        {"validation", "0.1"},
+                                                        {"rounds", "12"},
+                                                        {"batch", "8"},
+                                                        {"evaluate", "100"},
+                                                        {"threads", "1"}});
   support::Scratch scratch_;
   Observer silent_;
 };
 
 TEST_F(Export, IsWorthWhatItsRunReported) {
   const auto summary = support::summary_of(scratch_ / "run");
-  const train::Config settings = settings_of_export(model("average"));
+  const train::RunOptions settings = settings_of_export(model("average")).value();
   EXPECT_EQ(settings.hash(), config_.hash());
   double mean = 0, validation = 0;
   for (int i = 0; i < 4; ++i) {
@@ -48,8 +48,8 @@ TEST_F(Export, IsWorthWhatItsRunReported) {
 }
 
 TEST_F(Export, HoldsTheRunningStatisticsAndSeedsThemInTheNextRun) {
-  train::Config next = config_;
-  next.set("init", model("peer-2").string());
+  train::RunOptions next = config_;
+  next.init = model("peer-2").string();
   const train::Trainer trainer(train::resolve(next));
   const train::SavedModel saved = train::read_safetensors(model("peer-2"), trainer.layout(),
                                                           trainer.objective().buffer_layout());
@@ -72,8 +72,8 @@ TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
   const double average = evaluate_file(model("average"), config_).score.values.at(0);
   EXPECT_NEAR(bare.score.values.at(0), average, 1);
 
-  train::Config next = config_;
-  next.set("init", (scratch_ / "bare.safetensors").string());
+  train::RunOptions next = config_;
+  next.init = (scratch_ / "bare.safetensors").string();
   const train::Trainer started(train::resolve(next));
   EXPECT_EQ(started.objective().buffers(2), started.objective().estimate_buffers(saved.parameters));
 }

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Runs that differ in method, graph, compressor, seed, rounds and evaluation interval.
-std::vector<train::Config> different_runs() {
+std::vector<train::RunOptions> different_runs() {
   return {
       support::quadratics({{"algorithm", "scsp:final=5"},
                            {"compressor", "topk:keep=0.2"},
@@ -23,8 +23,8 @@ std::vector<train::Config> different_runs() {
       support::quadratics({{"algorithm", "aga:period=4"}, {"rounds", "31"}, {"checkpoint", "3"}})};
 }
 
-std::vector<train::Config> networks() {
-  std::vector<train::Config> configs;
+std::vector<train::RunOptions> networks() {
+  std::vector<train::RunOptions> configs;
   for (const char* seed : {"1", "2"}) {
     configs.push_back(support::config_of({{"data", "synthetic:shape=1x8x8,classes=3,samples=120"},
                                           {"model", "cnn:norm=batch"},
@@ -36,13 +36,13 @@ std::vector<train::Config> networks() {
   return configs;
 }
 
-class FleetOf : public ::testing::TestWithParam<std::vector<train::Config> (*)()> {};
+class FleetOf : public ::testing::TestWithParam<std::vector<train::RunOptions> (*)()> {};
 
 TEST_P(FleetOf, RunsGivesEachWhatItGivesAlone) {
   support::Scratch scratch;
   Observer silent;
   std::vector<FleetRun> runs;
-  for (const train::Config& config : GetParam()()) {
+  for (const train::RunOptions& config : GetParam()()) {
     const std::string name = std::to_string(runs.size());
     run(config, scratch / ("alone" + name), silent);
     runs.push_back({config, scratch / ("fleet" + name), &silent});
@@ -68,8 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FleetOf, ::testing::Values(different_runs, netwo
 TEST(Fleet, GoesOnWithoutARunThatFails) {
   support::Scratch scratch;
   Observer silent;
-  const train::Config good = support::quadratics({{"rounds", "40"}});
-  const train::Config bad = support::quadratics({{"lr", "1e30"}, {"rounds", "40"}});
+  const train::RunOptions good = support::quadratics({{"rounds", "40"}});
+  const train::RunOptions bad = support::quadratics({{"lr", "1e30"}, {"rounds", "40"}});
   const auto results = run_fleet(
       std::vector<FleetRun>{{bad, scratch / "bad", &silent}, {good, scratch / "good", &silent}});
   EXPECT_NE(results[0].error.find("of peer 0"), std::string::npos) << results[0].error;
@@ -87,7 +87,7 @@ TEST(Fleet, StopsTheRunThatIsAskedToAndItCanGoOnAlone) {
   } stopped;
   support::Scratch scratch;
   Observer silent;
-  const train::Config config = support::quadratics({{"rounds", "40"}});
+  const train::RunOptions config = support::quadratics({{"rounds", "40"}});
   const auto results = run_fleet(std::vector<FleetRun>{{config, scratch / "stopped", &stopped},
                                                        {config, scratch / "whole", &silent}});
   EXPECT_FALSE(results[0].outcome->finished);
@@ -101,7 +101,7 @@ TEST(Fleet, StopsTheRunThatIsAskedToAndItCanGoOnAlone) {
 TEST(Fleet, WritesNothingIfOneOfItsRunsCannotBegin) {
   support::Scratch scratch;
   Observer silent;
-  const train::Config good = support::quadratics({{"rounds", "4"}});
+  const train::RunOptions good = support::quadratics({{"rounds", "4"}});
   run(good, scratch / "taken", silent);
   EXPECT_THROW(run_fleet(std::vector<FleetRun>{{good, scratch / "new", &silent},
                                                {good, scratch / "taken", &silent}}),
@@ -109,14 +109,14 @@ TEST(Fleet, WritesNothingIfOneOfItsRunsCannotBegin) {
   EXPECT_FALSE(fs::exists(scratch / "new"));
 }
 
-train::Config on(const std::string& device,
-                 std::vector<std::pair<std::string, std::string>> more = {}) {
+train::RunOptions on(const std::string& device,
+                     std::vector<std::pair<std::string, std::string>> more = {}) {
   more.insert(more.end(), {{"device", device}, {"threads", "1"}});
   return support::config_of(more);
 }
 
 TEST(FleetsOf, PutTogetherWhatAGpuCanDoAtOnce) {
-  const std::vector<train::Config> configs{
+  const std::vector<train::RunOptions> configs{
       on("cuda"), on("cuda", {{"seed", "2"}, {"algorithm", "sgp"}}), on("cuda:precision=bf16"),
       on("cuda", {{"batch", "16"}}), on("cuda", {{"epochs", "3"}, {"partition", "iid"}})};
   using Groups = std::vector<std::vector<std::size_t>>;
@@ -125,7 +125,7 @@ TEST(FleetsOf, PutTogetherWhatAGpuCanDoAtOnce) {
 }
 
 TEST(FleetsOf, TheCpuAreSingleRuns) {
-  const std::vector<train::Config> configs{on("cpu"), on("cpu")};
+  const std::vector<train::RunOptions> configs{on("cpu"), on("cpu")};
   EXPECT_EQ(fleets_of(configs).size(), 2u);
 }
 

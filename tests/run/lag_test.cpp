@@ -70,7 +70,7 @@ std::string failure_of(train::Trainer& trainer) {
 
 TEST(Lag, NamesThePeerAndRoundOfAFailureExactly) {
   for (const char* rate : {"1e30", "1e12", "1e3", "50"}) {
-    const train::Config config =
+    const train::RunOptions config =
         support::quadratics({{"algorithm", "sgp"}, {"lr", rate}, {"rounds", "300"}});
     Behind behind;
     train::Trainer at_once(config), late(config, behind.machine);
@@ -82,8 +82,8 @@ TEST(Lag, NamesThePeerAndRoundOfAFailureExactly) {
 }
 
 TEST(Lag, OfOneRunLeavesTheOthersOnItsMachineAlone) {
-  const train::Config good = support::quadratics({{"algorithm", "sgp"}, {"rounds", "20"}});
-  const train::Config bad =
+  const train::RunOptions good = support::quadratics({{"algorithm", "sgp"}, {"rounds", "20"}});
+  const train::RunOptions bad =
       support::quadratics({{"algorithm", "sgp"}, {"lr", "1e30"}, {"rounds", "20"}});
   Behind behind;
   train::Trainer alone(good), side(good, behind.machine);

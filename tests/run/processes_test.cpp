@@ -13,7 +13,7 @@ namespace {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// Train in one process and in the group: everything but the time is the same.
-void expect_the_simulation(gossip::ProcessGroup& group, const train::Config& config) {
+void expect_the_simulation(gossip::ProcessGroup& group, const train::RunOptions& config) {
   const support::SharedScratch scratch(group);
   Observer silent;
   if (group.leads()) run(config, scratch / "alone", silent);
@@ -33,24 +33,24 @@ class AlgorithmInProcesses
  protected:
   static const support::World& world() { return std::get<0>(GetParam()); }
   static const algorithm::Entry& entry() { return std::get<1>(GetParam()); }
-  static train::Config settings(Settings more) {
+  static train::RunOptions settings(Settings more) {
     return support::method_on(entry(), std::move(more));
   }
 };
 
 TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulation) {
-  const train::Config config = settings({{"data", "least-squares:noise=0.1"},
-                                         {"rounds", "50"},
-                                         {"evaluate", "11"},
-                                         {"checkpoint", "13"},
-                                         {"threads", "1"}});
+  const train::RunOptions config = settings({{"data", "least-squares:noise=0.1"},
+                                             {"rounds", "50"},
+                                             {"evaluate", "11"},
+                                             {"checkpoint", "13"},
+                                             {"threads", "1"}});
   world().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
 /// Peers with different initial models: copies of remote models start at those. And messages of
 /// kilobytes, which transports treat differently from small ones.
 TEST_P(AlgorithmInProcesses, HasTheBitsOfTheSimulationInConsensus) {
-  const train::Config config = settings(
+  const train::RunOptions config = settings(
       {{"data", "consensus:dim=5001"}, {"rounds", "20"}, {"evaluate", "10"}, {"threads", "2"}});
   world().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
@@ -75,13 +75,13 @@ TEST_P(InProcesses, GraphsChange) {
     SCOPED_TRACE(graph);
     for (const char* algorithm : {"sgp", "sparse-push", "sgp:overlap=1", "push-diging"}) {
       SCOPED_TRACE(algorithm);
-      const train::Config config = support::config_of({{"algorithm", algorithm},
-                                                       {"graph", graph},
-                                                       {"peers", "8"},
-                                                       {"data", "least-squares:noise=0.1"},
-                                                       {"rounds", "50"},
-                                                       {"evaluate", "20"},
-                                                       {"threads", "1"}});
+      const train::RunOptions config = support::config_of({{"algorithm", algorithm},
+                                                           {"graph", graph},
+                                                           {"peers", "8"},
+                                                           {"data", "least-squares:noise=0.1"},
+                                                           {"rounds", "50"},
+                                                           {"evaluate", "20"},
+                                                           {"threads", "1"}});
       GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
     }
   }
@@ -92,12 +92,12 @@ TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
   GetParam().run([&](gossip::ProcessGroup& group) {
     for (const std::size_t peers : {group.processes() + 1, std::size_t{7}}) {
       for (const char* algorithm : {"sparse-push", "dsgd:order=awc", "gradient-tracking"}) {
-        const train::Config config = support::config_of({{"algorithm", algorithm},
-                                                         {"graph", "complete"},
-                                                         {"peers", fmt::format("{}", peers)},
-                                                         {"data", "least-squares:noise=0.1"},
-                                                         {"rounds", "20"},
-                                                         {"threads", "1"}});
+        const train::RunOptions config = support::config_of({{"algorithm", algorithm},
+                                                             {"graph", "complete"},
+                                                             {"peers", fmt::format("{}", peers)},
+                                                             {"data", "least-squares:noise=0.1"},
+                                                             {"rounds", "20"},
+                                                             {"threads", "1"}});
         expect_the_simulation(group, config);
       }
     }
@@ -105,18 +105,18 @@ TEST_P(InProcesses, PeersNeedNotBeSharedOutEvenly) {
 }
 
 TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
-  const train::Config config = support::config_of({{"data", "digits"},
-                                                   {"model", "cnn:norm=batch"},
-                                                   {"partition", "skew:0.8"},
-                                                   {"validation", "0.1"},
-                                                   {"algorithm", "scsp"},
-                                                   {"graph", "ring:directed"},
-                                                   {"peers", "7"},
-                                                   {"optimizer", "adam"},
-                                                   {"rounds", "6"},
-                                                   {"evaluate", "3"},
-                                                   {"batch", "8"},
-                                                   {"threads", "1"}});
+  const train::RunOptions config = support::config_of({{"data", "digits"},
+                                                       {"model", "cnn:norm=batch"},
+                                                       {"partition", "skew:0.8"},
+                                                       {"validation", "0.1"},
+                                                       {"algorithm", "scsp"},
+                                                       {"graph", "ring:directed"},
+                                                       {"peers", "7"},
+                                                       {"optimizer", "adam"},
+                                                       {"rounds", "6"},
+                                                       {"evaluate", "3"},
+                                                       {"batch", "8"},
+                                                       {"threads", "1"}});
   GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
@@ -134,11 +134,11 @@ class Stopper : public Observer {
 TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
   for (const char* algorithm : {"choco", "dcd", "sparse-push", "slowmo", "aga:period=10"}) {
     SCOPED_TRACE(algorithm);
-    const train::Config config = support::quadratics({{"algorithm", algorithm},
-                                                      {"optimizer", "sgd"},
-                                                      {"rounds", "40"},
-                                                      {"evaluate", "8"},
-                                                      {"checkpoint", "5"}});
+    const train::RunOptions config = support::quadratics({{"algorithm", algorithm},
+                                                          {"optimizer", "sgd"},
+                                                          {"rounds", "40"},
+                                                          {"evaluate", "8"},
+                                                          {"checkpoint", "5"}});
     GetParam().run([&](gossip::ProcessGroup& group) {
       const support::SharedScratch scratch(group);
       Observer silent;
@@ -160,7 +160,7 @@ TEST_P(InProcesses, AnotherNumberOfProcessesGoesOnFromACheckpoint) {
 
 /// Only rank 0 reads back the last evaluation; the others end without one.
 TEST_P(InProcesses, ARunThatIsResumedMayEndBeforeItsNextEvaluation) {
-  const train::Config config = support::quadratics(
+  const train::RunOptions config = support::quadratics(
       {{"algorithm", "sgp"}, {"rounds", "20"}, {"evaluate", "20"}, {"checkpoint", "3"}});
   GetParam().run([&](gossip::ProcessGroup& group) {
     const support::SharedScratch scratch(group);
@@ -185,12 +185,12 @@ TEST_P(InProcesses, AllThrowWhatOneFinds) {
   GetParam().run([&](gossip::ProcessGroup& group) {
     const support::SharedScratch scratch(group);
     Observer silent;
-    const train::Config config = support::quadratics({{"rounds", "2"}});
+    const train::RunOptions config = support::quadratics({{"rounds", "2"}});
     run(config, scratch / "taken", silent, group);
     EXPECT_THROW(run(config, scratch / "taken", silent, group), AlreadyExists);
     EXPECT_TRUE(group.has_failed_together());
 
-    const auto text_of = [&](const train::Config& wrong) -> std::string {
+    const auto text_of = [&](const train::RunOptions& wrong) -> std::string {
       try {
         run(wrong, scratch / "wrong", silent, group);
       } catch (const InvalidArgument& error) {
@@ -207,8 +207,8 @@ TEST_P(InProcesses, AllThrowWhatOneFinds) {
     }
     EXPECT_FALSE(std::filesystem::exists(scratch / "wrong"));
     // All ranks are still in step, each with its own number of threads.
-    train::Config threaded = config;
-    threaded.set("threads", group.leads() ? "1" : "2");
+    train::RunOptions threaded = config;
+    threaded.threads = group.leads() ? 1 : 2;
     run(threaded, scratch / "another", silent, group);
   });
 }
@@ -217,7 +217,7 @@ TEST_P(InProcesses, EveryProcessHasAPeer) {
   GetParam().run([&](gossip::ProcessGroup& group) {
     const support::SharedScratch scratch(group);
     Observer silent;
-    const train::Config config =
+    const train::RunOptions config =
         support::config_of({{"data", "least-squares"},
                             {"graph", "complete"},
                             {"algorithm", "dsgd"},

@@ -40,7 +40,7 @@ class Listener : public Observer {
     round_ = round;
     damaged_ = damaged;
   }
-  void started(const train::Trainer& trainer, const train::Config&) override {
+  void started(const train::Trainer& trainer, const train::RunOptions&) override {
     EXPECT_NO_THROW(trainer.check_finite());
   }
   std::uint64_t round_ = ~std::uint64_t{0};
@@ -68,10 +68,10 @@ TEST_P(RunOf, GoesOnFromACheckpointAsIfNothingHadHappened) {
 TEST_P(RunOf, GoesOnWithoutTheFileThatItStartedFrom) {
   support::Scratch scratch;
   Observer silent;
-  train::Config config = settings();
+  train::RunOptions config = settings();
   const fs::path file = scratch / "start.safetensors";
   train::write_safetensors(file, Layout(10), std::vector<float>(10, 0.5f));
-  config.set("init", file.string());
+  config.init = file.string();
   config = train::resolve(config);
   run(config, scratch / "unbroken", silent);
   Interrupt early(3), late(13);
@@ -94,13 +94,13 @@ INSTANTIATE_TEST_SUITE_P(Registry, RunOf, ::testing::ValuesIn(algorithm::registr
 
 TEST(Resume, GoesOnWithADatasetAndAdamAsWell) {
   support::Scratch scratch;
-  const train::Config config = support::config_of({{"algorithm", "sgp"},
-                                                   {"optimizer", "adam"},
-                                                   {"lr", "cosine:0.01,warmup=1"},
-                                                   {"graph", "random:p=0.5,every=3"},
-                                                   {"peers", "4"},
-                                                   {"rounds", "40"},
-                                                   {"checkpoint", "7"}});
+  const train::RunOptions config = support::config_of({{"algorithm", "sgp"},
+                                                       {"optimizer", "adam"},
+                                                       {"lr", "cosine:0.01,warmup=1"},
+                                                       {"graph", "random:p=0.5,every=3"},
+                                                       {"peers", "4"},
+                                                       {"rounds", "40"},
+                                                       {"checkpoint", "7"}});
   Observer silent;
   Interrupt interrupt(33);
   run(config, scratch / "unbroken", silent);
@@ -111,7 +111,7 @@ TEST(Resume, GoesOnWithADatasetAndAdamAsWell) {
 
 TEST(Resume, BeginsAnewIfThereIsNoCheckpointYet) {
   support::Scratch scratch;
-  const train::Config config =
+  const train::RunOptions config =
       support::quadratics({{"algorithm", "dsgd"}, {"rounds", "30"}, {"checkpoint", "20"}});
   Observer silent;
   Interrupt interrupt(11);
@@ -136,7 +136,7 @@ TEST(Resume, OfAFinishedRunChangesNothing) {
 
 TEST(Resume, PassesOverADamagedCheckpointAndNamesIt) {
   support::Scratch scratch;
-  const train::Config config = support::quadratics({{"rounds", "30"}, {"checkpoint", "5"}});
+  const train::RunOptions config = support::quadratics({{"rounds", "30"}, {"checkpoint", "5"}});
   Observer silent;
   Interrupt interrupt(17);
   run(config, scratch / "unbroken", silent);
@@ -191,7 +191,7 @@ TEST(Run, RefusesADirectoryThatHoldsARunAndChangesNothingInIt) {
 TEST(Run, LeavesNoDirectoryBehindIfTheSettingsAreWrong) {
   support::Scratch scratch;
   Observer silent;
-  const train::Config misfit =
+  const train::RunOptions misfit =
       support::quadratics({{"algorithm", "dsgd"}, {"graph", "star:weights=uniform"}});
   EXPECT_THROW(run(misfit, scratch / "a/b", silent), InvalidArgument);
   EXPECT_TRUE(support::contents(scratch.path()).empty());
@@ -200,7 +200,7 @@ TEST(Run, LeavesNoDirectoryBehindIfTheSettingsAreWrong) {
 TEST(Run, WritesTheResolvedConfigAndEverythingElse) {
   support::Scratch scratch;
   Observer silent;
-  const train::Config config =
+  const train::RunOptions config =
       support::quadratics({{"algorithm", "dsgd"}, {"rounds", "10"}, {"evaluate", "5"}});
   const Outcome outcome = run(config, scratch / "deep/run", silent);
   const fs::path directory = scratch / "deep/run";
@@ -217,7 +217,7 @@ TEST(Run, WritesTheResolvedConfigAndEverythingElse) {
 TEST(Run, StopsWhenAModelIsNotFiniteAndKeepsTheLastGoodCheckpoint) {
   support::Scratch scratch;
   Observer silent;
-  const train::Config config = support::quadratics(
+  const train::RunOptions config = support::quadratics(
       {{"algorithm", "dsgd"}, {"lr", "1e6"}, {"rounds", "100"}, {"checkpoint", "1"}});
   try {
     run(config, scratch / "run", silent);
@@ -269,7 +269,7 @@ TEST(Run, RefusesADirectoryWithPartsOfAnotherRun) {
 TEST(Resume, RefusesAnEdgeListThatHasChanged) {
   support::Scratch scratch;
   support::write_text(scratch / "edges", "0 1\n1 2\n2 0\n");
-  const train::Config config =
+  const train::RunOptions config =
       support::config_of({{"algorithm", "sgp"},
                           {"data", "least-squares"},
                           {"graph", "file:" + (scratch / "edges").string()},
@@ -292,7 +292,7 @@ TEST(Resume, RefusesDataThatHaveChanged) {
     support::write_text(scratch / "table.csv", table + last);
   };
   write("1,1,0\n");
-  const train::Config config =
+  const train::RunOptions config =
       support::config_of({{"data", "csv:" + (scratch / "table.csv").string()},
                           {"model", "logistic"},
                           {"batch", "2"},
@@ -326,7 +326,7 @@ TEST(Run, TakesADirectoryForItselfAlone) {
   for (const char* seed : {"1", "2", "3", "4"}) {
     threads.emplace_back([&, seed] {
       Observer silent;
-      const train::Config config = support::quadratics({{"rounds", "300"}, {"seed", seed}});
+      const train::RunOptions config = support::quadratics({{"rounds", "300"}, {"seed", seed}});
       try {
         run(config, scratch / "run", silent);
         EXPECT_EQ(support::read_text(scratch / "run/config.toml"), config.to_toml());

@@ -85,7 +85,8 @@ TEST(Stop, BeforeTheFirstRoundIsPossible) {
   support::Scratch scratch;
   Observer silent;
   StopAt at_once(0);
-  const train::Config config = support::config_of({{"data", "least-squares"}, {"rounds", "10"}});
+  const train::RunOptions config =
+      support::config_of({{"data", "least-squares"}, {"rounds", "10"}});
   EXPECT_FALSE(run(config, scratch / "stopped", at_once).finished);
   resume(scratch / "stopped", 1, silent);
   run(config, scratch / "unbroken", silent);

@@ -67,7 +67,7 @@ TEST(Summary, HoldsEveryStableName) {
 /// Three rounds of one ring, then two of another: edges of both, 24 + 40 bytes per message.
 TEST(Summary, TellsTheBytesOfEachEdgeOfAGraphThatChanges) {
   support::Scratch scratch;
-  const train::Config config =
+  const train::RunOptions config =
       support::config_of({{"algorithm", "sgp"},
                           {"data", "least-squares"},
                           {"graph", "cycle:sparse-push:a+sparse-push:b,every=3"},

@@ -22,8 +22,8 @@ namespace hearsay::support {
 /// compression must be mild, it has 16 bits: ecd amplifies rounding differences, and with 10 bits
 /// its models differ by 3e-3 after 20 rounds if the learning rate changes by a relative 5e-6; with
 /// 16 bits, by 1e-4.
-inline train::Config method_on(const algorithm::Entry& entry,
-                               std::vector<std::pair<std::string, std::string>> more) {
+inline train::RunOptions method_on(const algorithm::Entry& entry,
+                                   std::vector<std::pair<std::string, std::string>> more) {
   using Compression = algorithm::Needs::Compression;
   const algorithm::Needs& needs = entry.needs;
   more.insert(more.end(),
@@ -40,12 +40,12 @@ inline train::Config method_on(const algorithm::Entry& entry,
 /// Every method of the registry.
 class EveryAlgorithm : public ::testing::TestWithParam<algorithm::Entry> {
  protected:
-  static train::Config method_on(std::vector<std::pair<std::string, std::string>> more) {
+  static train::RunOptions method_on(std::vector<std::pair<std::string, std::string>> more) {
     return support::method_on(GetParam(), std::move(more));
   }
 
   /// The settings of a run on five noisy quadratics.
-  static train::Config settings(const std::string& threads = "1") {
+  static train::RunOptions settings(const std::string& threads = "1") {
     return method_on({{"data", "least-squares:noise=0.1"},
                       {"rounds", "26"},
                       {"evaluate", "4"},

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
 
 namespace hearsay::support {
 
@@ -86,14 +86,15 @@ inline std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run) 
 }
 
 /// The resolved config of these settings.
-inline train::Config config_of(const std::vector<std::pair<std::string, std::string>>& settings) {
-  train::Config config;
+inline train::RunOptions config_of(
+    const std::vector<std::pair<std::string, std::string>>& settings) {
+  train::RunOptions config;
   for (const auto& [key, value] : settings) config.set(key, value);
   return train::resolve(config);
 }
 
 /// Five peers on least squares with noisy gradients, plus these settings.
-inline train::Config quadratics(std::vector<std::pair<std::string, std::string>> more) {
+inline train::RunOptions quadratics(std::vector<std::pair<std::string, std::string>> more) {
   more.insert(more.end(), {{"data", "least-squares:noise=0.1"}, {"peers", "5"}, {"threads", "1"}});
   return config_of(more);
 }

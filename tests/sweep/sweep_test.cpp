@@ -65,15 +65,15 @@ TEST(Sweep, CrossesRowsWithAxesInTheOrderOfTheFile) {
   EXPECT_EQ(row.printed,
             (std::vector<std::pair<std::string, double>>{{"SCSP", 90.0}, {"SP", 80.0}}));
   ASSERT_EQ(row.configs.size(), 3U);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(row.configs[i].count("seed"), i + 1);
-  EXPECT_EQ(row.configs[0].text("algorithm"), "scsp");
-  EXPECT_EQ(row.configs[0].text("compressor"), "topk:keep=0.01");
-  EXPECT_EQ(row.configs[0].text("partition"), "skew:0.8");
-  EXPECT_EQ(row.configs[0].count("batch"), 32U) << "zipped";
-  EXPECT_EQ(row.configs[0].count("epochs"), 200U);
-  EXPECT_EQ(row.configs[0].text("model"), "cnn") << "resolved";
-  EXPECT_EQ(row.configs[0].text("compare"), "no");
-  EXPECT_EQ(sweep.rows[2].configs[0].count("batch"), 16U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(row.configs[i].seed, i + 1);
+  EXPECT_EQ(row.configs[0].algorithm, "scsp");
+  EXPECT_EQ(row.configs[0].compressor, "topk:keep=0.01");
+  EXPECT_EQ(row.configs[0].partition, "skew:0.8");
+  EXPECT_EQ(row.configs[0].batch, 32U) << "zipped";
+  EXPECT_EQ(row.configs[0].epochs, 200U);
+  EXPECT_EQ(row.configs[0].model, "cnn") << "resolved";
+  EXPECT_EQ(row.configs[0].compare, train::Compare::kNo);
+  EXPECT_EQ(sweep.rows[2].configs[0].batch, 16U);
 }
 
 TEST(Sweep, KnowsWhatIsPrintedAndWhatIsNot) {
@@ -104,10 +104,10 @@ TEST(Sweep, QuickOutranksTheFileAndRowsOutrankQuick) {
   EXPECT_TRUE(sweep.quick);
   EXPECT_EQ(labels(sweep), (std::vector<std::string>{"1 %, skew 0", "1 %, skew 0.8"}));
   ASSERT_EQ(sweep.rows[0].configs.size(), 1U);
-  EXPECT_EQ(sweep.rows[0].configs[0].count("seed"), 7U);
-  EXPECT_EQ(sweep.rows[0].configs[0].count("rounds"), 5U);
-  EXPECT_EQ(sweep.rows[0].configs[0].count("epochs"), 0U) << "rounds take their place";
-  EXPECT_EQ(sweep.rows[0].configs[0].text("lr"), "0.2") << "of the row's own";
+  EXPECT_EQ(sweep.rows[0].configs[0].seed, 7U);
+  EXPECT_EQ(sweep.rows[0].configs[0].rounds, 5U);
+  EXPECT_EQ(sweep.rows[0].configs[0].epochs, 0U) << "rounds take their place";
+  EXPECT_EQ(sweep.rows[0].configs[0].lr, "0.2") << "of the row's own";
   EXPECT_EQ(sweep.differences.size(), 1U) << "rows that are left out have none";
 }
 
@@ -116,10 +116,10 @@ TEST(Sweep, TheCommandLineOutranksAll) {
       read_sweep(kFile, "f.toml",
                  {.quick = true, .settings = {{"epochs", "3"}, {"lr", "0.5"}}, .seeds = {4, 5}});
   ASSERT_EQ(sweep.rows[0].configs.size(), 3U) << "7, of the file, and these";
-  EXPECT_EQ(sweep.rows[0].configs[2].count("seed"), 5U);
-  EXPECT_EQ(sweep.rows[0].configs[2].count("epochs"), 3U);
-  EXPECT_EQ(sweep.rows[0].configs[2].count("rounds"), 0U);
-  EXPECT_EQ(sweep.rows[0].configs[2].text("lr"), "0.5");
+  EXPECT_EQ(sweep.rows[0].configs[2].seed, 5U);
+  EXPECT_EQ(sweep.rows[0].configs[2].epochs, 3U);
+  EXPECT_EQ(sweep.rows[0].configs[2].rounds, 0U);
+  EXPECT_EQ(sweep.rows[0].configs[2].lr, "0.5");
 }
 
 TEST(Sweep, KeepsTheRowsAndSeedsThatAreNotWantedNow) {
@@ -131,7 +131,7 @@ TEST(Sweep, KeepsTheRowsAndSeedsThatAreNotWantedNow) {
   EXPECT_FALSE(sweep.rows[0].wanted);
   EXPECT_TRUE(sweep.rows[2].wanted);
   ASSERT_EQ(sweep.rows[0].configs.size(), 4U);
-  EXPECT_EQ(sweep.rows[0].configs[3].count("seed"), 9U);
+  EXPECT_EQ(sweep.rows[0].configs[3].seed, 9U);
 
   constexpr std::string_view kGraphs = R"(
 title = "t"
@@ -154,17 +154,16 @@ rows = [{label = "a", data = "cifar10"}, {label = "b", data = "cifar100"}, {labe
 )";
   const Sweep sweep = read_sweep(kData, "f.toml", {.where = {{"cifar10", "here/there"}}});
   ASSERT_EQ(sweep.rows[0].configs.size(), 1U);
-  EXPECT_EQ(sweep.rows[0].configs[0].text("data"), "cifar10:here/there");
+  EXPECT_EQ(sweep.rows[0].configs[0].data, "cifar10:here/there");
   EXPECT_TRUE(sweep.rows[1].configs.empty());
   EXPECT_EQ(sweep.rows[1].missing, "no data; give --where cifar100=PATH");
-  EXPECT_EQ(sweep.rows[2].configs[0].text("data"), "digits");
+  EXPECT_EQ(sweep.rows[2].configs[0].data, "digits");
 }
 
 TEST(Sweep, FilesLieBesideTheSweep) {
   constexpr std::string_view kInit = "title = 't'\n[base]\ndata = 'npz:{here}/x.npz'\n";
-  EXPECT_EQ(read_sweep(kInit, "some/where/f.toml").rows[0].configs[0].text("data"),
-            "npz:some/where/x.npz");
-  EXPECT_EQ(read_sweep(kInit, "f.toml").rows[0].configs[0].text("data"), "npz:./x.npz");
+  EXPECT_EQ(read_sweep(kInit, "some/where/f.toml").rows[0].configs[0].data, "npz:some/where/x.npz");
+  EXPECT_EQ(read_sweep(kInit, "f.toml").rows[0].configs[0].data, "npz:./x.npz");
 }
 
 TEST(Sweep, WithoutRowsAnAxisIsEnough) {
@@ -184,7 +183,7 @@ TEST(Sweep, OneRunIsASweepToo) {
   const Sweep sweep = read_sweep("title = 'alone'\n[base]\ndata = 'digits'\n", "f.toml");
   ASSERT_EQ(sweep.rows.size(), 1U);
   EXPECT_EQ(sweep.rows[0].label, "alone");
-  EXPECT_EQ(sweep.rows[0].configs[0].count("seed"), 1U);
+  EXPECT_EQ(sweep.rows[0].configs[0].seed, 1U);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class Init : public ::testing::Test {
     write_safetensors(file_, Layout(10), start_);
   }
 
-  Config settings(std::vector<std::pair<std::string, std::string>> more = {}) const {
+  RunOptions settings(std::vector<std::pair<std::string, std::string>> more = {}) const {
     more.insert(more.end(), {{"data", "least-squares"},
                              {"peers", "5"},
                              {"algorithm", "dsgd"},
@@ -47,7 +47,7 @@ TEST_F(Init, CanBeTheExportOfAnotherRun) {
 }
 
 TEST_F(Init, IsRefusedOnceTheFileHasChanged) {
-  const Config config = settings();
+  const RunOptions config = settings();
   start_[3] = 1;
   write_safetensors(file_, Layout(10), start_);
   try {

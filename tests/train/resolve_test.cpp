@@ -2,7 +2,8 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
-#include "hearsay/train/config.h"
+#include "hearsay/train/run_options.h"
+#include "hearsay/train/trainer.h"
 #include "support/scratch.h"
 
 namespace hearsay::train {
@@ -20,28 +21,28 @@ std::string message_of(const Settings& settings) {
 }
 
 TEST(Resolve, TheDefaultIsTheSparsePushPapersRing) {
-  const Config config = resolve(Config());
-  EXPECT_EQ(config.text("graph"), "sparse-push:a");
-  EXPECT_EQ(config.text("compressor"), "topk:keep=0.01,value=f16");
-  EXPECT_EQ(config.text("model"), "cnn");
-  EXPECT_EQ(config.text("partition"), "skew:0.8");
-  EXPECT_EQ(config.text("augment"), "none");
-  EXPECT_EQ(config.fraction("validation"), 0);
-  EXPECT_EQ(config.text("init"), "none");
-  EXPECT_EQ(config.text("optimizer"), "nesterov:beta=0.9,weight_decay=1e-4");
-  EXPECT_EQ(config.text("lr"), "cosine:0.1");
-  EXPECT_EQ(config.count("peers"), 4u);
-  EXPECT_EQ(config.count("epochs"), 125u);
-  EXPECT_EQ(config.count("rounds"), 0u);
+  const RunOptions config = resolve(RunOptions());
+  EXPECT_EQ(config.graph, "sparse-push:a");
+  EXPECT_EQ(config.compressor, "topk:keep=0.01,value=f16");
+  EXPECT_EQ(config.model, "cnn");
+  EXPECT_EQ(config.partition, "skew:0.8");
+  EXPECT_EQ(config.augment, "none");
+  EXPECT_EQ(config.validation, 0);
+  EXPECT_EQ(config.init, "none");
+  EXPECT_EQ(config.optimizer, "nesterov:beta=0.9,weight_decay=1e-4");
+  EXPECT_EQ(config.lr, "cosine:0.1");
+  EXPECT_EQ(config.peers, 4u);
+  EXPECT_EQ(config.epochs, 125u);
+  EXPECT_EQ(config.rounds, 0u);
 }
 
 TEST(Resolve, LeavesNoAutoForAnyAlgorithmOnDataOrInClosedForm) {
   for (const algorithm::Entry& entry : algorithm::registry()) {
     for (const char* data : {"digits", "least-squares", "consensus", "logistic"}) {
-      const Config config =
+      const RunOptions config =
           support::config_of({{"algorithm", std::string(entry.name)}, {"data", data}});
       for (const Option& option : options()) {
-        EXPECT_NE(config.text(option.key), "auto") << entry.name << " " << option.key;
+        EXPECT_NE(option.text(config), "auto") << entry.name << " " << option.key;
       }
       EXPECT_EQ(resolve(config).to_toml(), config.to_toml()) << entry.name;
     }
@@ -49,81 +50,78 @@ TEST(Resolve, LeavesNoAutoForAnyAlgorithmOnDataOrInClosedForm) {
 }
 
 TEST(Resolve, GivesEachMethodAGraphItCanUse) {
-  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).text("graph"), "sparse-push:a");
-  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}, {"peers", "5"}}).text("graph"),
-            "ring:directed");
-  EXPECT_EQ(support::config_of({{"algorithm", "dsgd"}}).text("graph"), "ring");
-  EXPECT_EQ(support::config_of({{"algorithm", "choco"}}).text("graph"), "ring");
-  EXPECT_EQ(support::config_of({{"algorithm", "psgd"}, {"peers", "7"}}).count("peers"), 7u);
+  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).graph, "sparse-push:a");
+  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}, {"peers", "5"}}).graph, "ring:directed");
+  EXPECT_EQ(support::config_of({{"algorithm", "dsgd"}}).graph, "ring");
+  EXPECT_EQ(support::config_of({{"algorithm", "choco"}}).graph, "ring");
+  EXPECT_EQ(support::config_of({{"algorithm", "psgd"}, {"peers", "7"}}).peers, 7u);
 }
 
 TEST(Resolve, CompressesOnlyWhereTheMethodDoes) {
-  EXPECT_EQ(support::config_of({{"algorithm", "choco"}}).text("compressor"),
-            "topk:keep=0.01,value=f16");
-  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).text("compressor"), "identity");
-  EXPECT_EQ(support::config_of({{"algorithm", "dcd"}}).text("compressor"), "identity");
+  EXPECT_EQ(support::config_of({{"algorithm", "choco"}}).compressor, "topk:keep=0.01,value=f16");
+  EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).compressor, "identity");
+  EXPECT_EQ(support::config_of({{"algorithm", "dcd"}}).compressor, "identity");
 }
 
 TEST(Resolve, GivesNoMomentumToMethodsWithTheirOwn) {
-  EXPECT_EQ(support::config_of({{"algorithm", "dmsgd"}}).text("optimizer"),
-            "sgd:weight_decay=1e-4");
-  EXPECT_EQ(support::config_of({{"data", "least-squares"}}).text("optimizer"), "sgd");
+  EXPECT_EQ(support::config_of({{"algorithm", "dmsgd"}}).optimizer, "sgd:weight_decay=1e-4");
+  EXPECT_EQ(support::config_of({{"data", "least-squares"}}).optimizer, "sgd");
 }
 
 TEST(Resolve, ClosedFormProblemsCountRoundsAndHaveNoPartition) {
-  const Config config = support::config_of({{"data", "least-squares:noise=1"}});
-  EXPECT_EQ(config.text("model"), "none");
-  EXPECT_EQ(config.text("partition"), "none");
-  EXPECT_EQ(config.text("lr"), "0.05");
-  EXPECT_EQ(config.count("epochs"), 0u);
-  EXPECT_EQ(config.count("rounds"), 1000u);
+  const RunOptions config = support::config_of({{"data", "least-squares:noise=1"}});
+  EXPECT_EQ(config.model, "none");
+  EXPECT_EQ(config.partition, "none");
+  EXPECT_EQ(config.lr, "0.05");
+  EXPECT_EQ(config.epochs, 0u);
+  EXPECT_EQ(config.rounds, 1000u);
 }
 
 TEST(Resolve, TakesTheNumberOfPeersFromTheGraph) {
-  EXPECT_EQ(support::config_of({{"graph", "torus:3x5"}}).count("peers"), 15u);
-  EXPECT_EQ(support::config_of({{"graph", "ring"}, {"peers", "9"}}).count("peers"), 9u);
+  EXPECT_EQ(support::config_of({{"graph", "torus:3x5"}}).peers, 15u);
+  EXPECT_EQ(support::config_of({{"graph", "ring"}, {"peers", "9"}}).peers, 9u);
 }
 
 TEST(Resolve, LeavesWhatWasGiven) {
-  const Config config = support::config_of({{"graph", "exponential"},
-                                            {"compressor", "sign"},
-                                            {"partition", "iid"},
-                                            {"optimizer", "sgd"},
-                                            {"lr", "cosine:1"},
-                                            {"rounds", "5"},
-                                            {"peers", "8"}});
-  EXPECT_EQ(config.text("graph"), "exponential");
-  EXPECT_EQ(config.text("compressor"), "sign");
-  EXPECT_EQ(config.text("partition"), "iid");
-  EXPECT_EQ(config.text("optimizer"), "sgd");
-  EXPECT_EQ(config.text("lr"), "cosine:1");
-  EXPECT_EQ(config.count("epochs"), 0u);
-  EXPECT_EQ(config.count("rounds"), 5u);
+  const RunOptions config = support::config_of({{"graph", "exponential"},
+                                                {"compressor", "sign"},
+                                                {"partition", "iid"},
+                                                {"optimizer", "sgd"},
+                                                {"lr", "cosine:1"},
+                                                {"rounds", "5"},
+                                                {"peers", "8"}});
+  EXPECT_EQ(config.graph, "exponential");
+  EXPECT_EQ(config.compressor, "sign");
+  EXPECT_EQ(config.partition, "iid");
+  EXPECT_EQ(config.optimizer, "sgd");
+  EXPECT_EQ(config.lr, "cosine:1");
+  EXPECT_EQ(config.epochs, 0u);
+  EXPECT_EQ(config.rounds, 5u);
 }
 
 TEST(Resolve, GivesEachModelARateItCanBear) {
-  EXPECT_EQ(support::config_of({{"model", "logistic"}}).text("lr"), "0.1");
-  EXPECT_EQ(support::config_of({{"model", "resnet:depth=32"}}).text("lr"), "cosine:0.1");
-  EXPECT_EQ(support::config_of({{"model", "mlp"}, {"algorithm", "extra"}}).text("lr"), "0.05")
+  EXPECT_EQ(support::config_of({{"model", "logistic"}}).lr, "0.1");
+  EXPECT_EQ(support::config_of({{"model", "resnet:depth=32"}}).lr, "cosine:0.1");
+  EXPECT_EQ(support::config_of({{"model", "mlp"}, {"algorithm", "extra"}}).lr, "0.05")
       << "extra is made for a constant rate";
 }
 
-TEST(Resolve, ComparesOnlyWhereNothingThatChangesResultsWasGiven) {
-  EXPECT_EQ(resolve(Config()).text("compare"), "yes");
-  EXPECT_EQ(support::config_of({{"threads", "2"}, {"checkpoint", "9"}}).text("compare"), "yes");
-  EXPECT_EQ(support::config_of({{"seed", "1"}}).text("compare"), "no");
-  EXPECT_EQ(support::config_of({{"seed", "1"}, {"compare", "yes"}}).text("compare"), "yes");
-  EXPECT_EQ(support::config_of({{"compare", "no"}}).text("compare"), "no");
+TEST(Resolve, ComparesOnlyWhereAllThatChangesResultsIsAtItsDefault) {
+  EXPECT_EQ(resolve(RunOptions()).compare, Compare::kYes);
+  EXPECT_EQ(support::config_of({{"threads", "2"}, {"checkpoint", "9"}}).compare, Compare::kYes);
+  EXPECT_EQ(resolve({.seed = 2}).compare, Compare::kNo);
+  EXPECT_EQ(resolve({.seed = 2, .compare = Compare::kYes}).compare, Compare::kYes);
+  EXPECT_EQ(support::config_of({{"compare", "no"}}).compare, Compare::kNo);
 }
 
 TEST(Resolve, RecordsTheContentOfTheInitFile) {
   support::Scratch scratch;
   const std::string file = (scratch / "a,b=c.safetensors").string();
   support::write_text(file, "abc");
-  const Config config = support::config_of({{"init", file}});
-  EXPECT_EQ(config.text("init"),
+  const RunOptions config = support::config_of({{"init", file}});
+  EXPECT_EQ(config.init,
             file + ",sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(resolve(config).text("init"), config.text("init"));
+  EXPECT_EQ(resolve(config).init, config.init);
   support::write_text(file, "abd");
   EXPECT_NE(support::config_of({{"init", file}}).hash(), config.hash());
 }
@@ -149,6 +147,38 @@ TEST(Resolve, RefusesSettingsThatExcludeEachOther) {
   EXPECT_EQ(message_of({{"compare", "perhaps"}}),
             "[config] compare must be yes or no, got 'perhaps'");
   EXPECT_EQ(message_of({{"batch", "0"}}), "[config] batch must be at least 1 for a dataset, got 0");
+}
+
+TEST(Resolve, ChecksWhatACallerFilledIn) {
+  const auto message = [](const RunOptions& options) -> std::string {
+    try {
+      resolve(options);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message({.validation = -1}),
+            "[config] validation must be a number in [0, 1), got '-1'");
+  EXPECT_EQ(message({.threads = 1025}),
+            "[config] threads must be a whole number from 0 to 1024, got '1025'");
+}
+
+/// What a C++ program writes: the fields that matter to it, in the order of the struct.
+TEST(Resolve, MakesARunOfWhatACallerFilledIn) {
+  const RunOptions options = resolve(
+      {.peers = 8, .algorithm = "sgp", .data = "least-squares", .rounds = 30, .threads = 1});
+  EXPECT_EQ(options, support::config_of({{"peers", "8"},
+                                         {"algorithm", "sgp"},
+                                         {"data", "least-squares"},
+                                         {"rounds", "30"},
+                                         {"threads", "1"}}));
+  Trainer trainer(options);
+  const double before = trainer.evaluate().loss;
+  while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
+  EXPECT_EQ(trainer.peers(), 8u);
+  EXPECT_EQ(trainer.round(), 30u);
+  EXPECT_LT(trainer.evaluate().loss, before / 2);
 }
 
 }  // namespace

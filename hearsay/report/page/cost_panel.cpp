@@ -18,7 +18,7 @@ std::optional<model::Network> network_of(const Record& record) {
   const std::string input = record.text("input");
   const std::optional<double> classes = record.figure("classes");
   if (input.empty() || !classes || !(*classes >= 1 && *classes <= 1e6)) return {};
-  return model::make_model(record.config().text("model"), model::parse_shape(input),
+  return model::make_model(record.config().model, model::parse_shape(input),
                            static_cast<std::size_t>(*classes));
 }
 
@@ -34,8 +34,8 @@ std::optional<CostPanel> make_panel(const Record& record) {
       record.figure("bytes_total").value_or(0) + record.figure("global_bytes_total").value_or(0);
   const double sent = bytes / (peers * rounds);
   const double messages = record.figure("messages_total").value_or(0) / (peers * rounds);
-  const std::string optimizer = record.config().text("optimizer");
-  const std::string algorithm = record.config().text("algorithm");
+  const std::string optimizer = record.config().optimizer;
+  const std::string algorithm = record.config().algorithm;
   const std::size_t heard =
       static_cast<std::size_t>(std::llround(std::clamp(messages, 0.0, peers)));
   const auto samples = static_cast<std::uint64_t>(batch);

@@ -55,7 +55,7 @@ std::string note_of(const Record& record, std::optional<double> most, bool chang
   }
   if (!most) {
     if (!record.finished()) return "Edges get their widths when the run has finished.";
-    return changes && record.config().count("peers") > gossip::Traffic::kEdgesToldOf
+    return changes && record.config().peers > gossip::Traffic::kEdgesToldOf
                ? fmt::format(
                      "Edges have no widths: bytes are told for each edge of a graph that "
                      "changes up to {} peers.",
@@ -83,15 +83,14 @@ std::size_t room(const std::vector<graph::Weights>& phases, std::size_t most_edg
 }
 
 std::string draw(const Record& record, std::size_t most_edges) {
-  const std::string& spec = record.config().text("graph");
-  if (record.config().count("peers") > kMostPeers) {
+  const std::string& spec = record.config().graph;
+  if (record.config().peers > kMostPeers) {
     throw InvalidArgument(
         fmt::format("{} peers are too many for a picture here; hearsay graph "
                     "prints the spectral properties",
-                    record.config().count("peers")));
+                    record.config().peers));
   }
-  const auto schedule =
-      graph::make_schedule(spec, {record.config().count("peers"), record.config().count("seed")});
+  const auto schedule = graph::make_schedule(spec, {record.config().peers, record.config().seed});
   const std::vector<graph::Weights> phases = graph::phases(*schedule);
   const std::size_t shown = room(phases, most_edges);
   const bool drawn_anew = spec_name(spec) == "random" && !schedule->is_static();

@@ -54,13 +54,12 @@ std::string tile_text(const Tile& tile, double value) {
 
 }  // namespace
 
-std::string words_of(const train::Config& config) {
-  return fmt::format(
-      "{} with {} on {}, {} peers; {}{}{}", escape_markup(config.text("algorithm")),
-      escape_markup(config.text("compressor")), escape_markup(config.text("graph")),
-      config.count("peers"), escape_markup(config.text("data")),
-      config.text("model") == "none" ? "" : ", " + escape_markup(config.text("model")),
-      config.text("partition") == "none" ? "" : ", " + escape_markup(config.text("partition")));
+std::string words_of(const train::RunOptions& config) {
+  return fmt::format("{} with {} on {}, {} peers; {}{}{}", escape_markup(config.algorithm),
+                     escape_markup(config.compressor), escape_markup(config.graph), config.peers,
+                     escape_markup(config.data),
+                     config.model == "none" ? "" : ", " + escape_markup(config.model),
+                     config.partition == "none" ? "" : ", " + escape_markup(config.partition));
 }
 
 std::string tiles(const Record& record) {
@@ -84,7 +83,7 @@ std::string peers_of_run(const Record& record, const std::string& prefix, std::s
       "<div class=\"pair\">\n<figure id=\"{}graph\"><figcaption><h3>Who talks to whom: "
       "{}</h3></figcaption>\n{}"
       "</figure>\n",
-      prefix, escape_markup(record.config().text("graph")), graph_section(record, most_edges));
+      prefix, escape_markup(record.config().graph), graph_section(record, most_edges));
   if (const auto counts = record.table("class_counts"); !counts.empty()) {
     html += fmt::format(
         "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row per "
@@ -139,11 +138,10 @@ std::string problems_box(const std::vector<std::string>& problems) {
 
 std::string summary_table(const Runs& runs, bool sortable) {
   std::vector<NamedSummary> summaries;
-  std::vector<const train::Config*> configs;
+  std::vector<const train::RunOptions*> configs;
   for (const ShownRun& run : runs.runs) {
-    const std::string seed = run.label == run.record.name()
-                                 ? ""
-                                 : fmt::format(", seed {}", run.record.config().count("seed"));
+    const std::string seed =
+        run.label == run.record.name() ? "" : fmt::format(", seed {}", run.record.config().seed);
     const std::string state = run.record.finished() ? "" : " (not finished)";
     summaries.push_back({run.label + seed + state, run.record.summary_json()});
     configs.push_back(&run.record.config());
@@ -154,10 +152,11 @@ std::string summary_table(const Runs& runs, bool sortable) {
   }
   Cells cells = summary_cells(summaries);
   if (sortable) {
-    for (const char* key : {"compressor", "graph", "algorithm"}) {
-      cells[0].push_back({key});
-      for (std::size_t i = 0; i < configs.size(); ++i) {
-        cells[i + 1].push_back({configs[i]->text(key)});
+    for (const char* name : {"compressor", "graph", "algorithm"}) cells[0].push_back({name});
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      const train::RunOptions& config = *configs[i];
+      for (const std::string& spec : {config.compressor, config.graph, config.algorithm}) {
+        cells[i + 1].push_back({spec});
       }
     }
   }

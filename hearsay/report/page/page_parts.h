@@ -9,7 +9,7 @@
 namespace hearsay::report {
 
 /// A run described in one line: "scsp with topk:keep=0.01 on ring, 4 peers; digits, cnn, skew:0.8".
-std::string words_of(const train::Config& config);
+std::string words_of(const train::RunOptions& config);
 
 /// The most important results in large type. Their names (data-key) let a script update them during
 /// the run.

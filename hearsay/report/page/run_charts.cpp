@@ -155,7 +155,7 @@ void add_metric(Charts& charts, const ShownRun& run, std::size_t record,
   charts.add({std::string(metric.key),
               title_of(metric) + (metric.by_peer ? " of each peer's own model" : ""),
               std::string(metric.note), axis_title(metric.on_samples ? "Test" : "", metric),
-              metric.log, "", metric_curves(charts, metric, run.record.config().count("peers"))});
+              metric.log, "", metric_curves(charts, metric, run.record.config().peers)});
   if (is_main) add_comparisons(charts, run, record, metric);
   if (!metric.on_samples) return;
   Chart validation = validation_chart(metric, is_main);
@@ -203,8 +203,7 @@ std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool l
       {"push-sum", "Push-sum weights",
        "A peer's model is its sum divided by this weight. All weights together are the number "
        "of peers.",
-       "Weight (no unit)", false, "",
-       charts.of_peers("push_sum", run.record.config().count("peers"))},
+       "Weight (no unit)", false, "", charts.of_peers("push_sum", run.record.config().peers)},
       1);
   charts.add({"mass-drift",
               "Mass drift",

@@ -55,8 +55,7 @@ double printed_factor(const sweep::Sweep& sweep, const std::vector<SweepCell>& c
 }
 
 std::string task_of(const Record& record) {
-  const std::string &data = record.config().text("data"),
-                    &partition = record.config().text("partition");
+  const std::string &data = record.config().data, &partition = record.config().partition;
   return partition == "iid" || partition == "none" ? data : fmt::format("{}, {}", data, partition);
 }
 

@@ -24,10 +24,7 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  hearsay::train::Config config;
-  config.set("data", "consensus");
-  config.set("algorithm", "sgp");
-  hearsay::train::Trainer peers(hearsay::train::resolve(config));
+  hearsay::train::Trainer peers(hearsay::train::resolve({.algorithm = "sgp", .data = "consensus"}));
   const double apart = peers.evaluate().divergence;
   for (int round = 0; round < 50; ++round) peers.run_round(false);
   if (!(peers.evaluate().divergence < 1e-3 * apart)) {

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hearsay/train/run_parts.h"
+
+namespace hearsay::train {
+
+struct Option;
+
+/// Whether to train the two baselines of a run too (run/compare.h).
+enum class Compare : std::uint8_t {
+  kAuto,  ///< only for the run with all default settings
+  kYes,
+  kNo,
+};
+
+/// The settings of a run. A run is determined by them: the same options and seed give the same run.
+///
+///   Trainer trainer(resolve({.peers = 8, .algorithm = "sgp", .epochs = 30}));
+///
+/// Specs are those of `hearsay list`. `auto`, and 0 for a count, is replaced by `resolve` with what
+/// suits the other settings; docs/config_reference.md says with what.
+struct RunOptions {
+  std::uint64_t peers = 0;
+  std::string graph = "auto";  ///< who talks to whom
+  std::string algorithm = "scsp";
+  std::string compressor = "auto";  ///< of the messages
+  std::string data = "digits";      ///< a dataset or a closed-form problem
+  std::string model = "auto";
+  std::string partition = "auto";  ///< of the samples among the peers
+  std::string augment = "auto";    ///< of training images
+  double validation = 0;           ///< fraction of the training samples that is held out, in [0, 1)
+  std::string init = "none";       ///< safetensors file that all peers start from, or none
+  std::string optimizer = "auto";
+  std::string lr = "auto";       ///< learning rate: a number or a schedule
+  std::uint64_t epochs = 0;      ///< to train; one of epochs and rounds is 0
+  std::uint64_t rounds = 0;      ///< to train
+  std::uint64_t batch = 32;      ///< samples per peer and round
+  std::uint64_t seed = 1;        ///< of every random number
+  std::string link = "none";     ///< simulated network
+  std::uint64_t evaluate = 0;    ///< rounds between evaluations
+  std::uint64_t checkpoint = 0;  ///< rounds between checkpoints
+  std::string device = "cpu";
+  Compare compare = Compare::kAuto;
+  std::uint64_t threads = 0;  ///< 0: one per core
+
+  /// Set an option by its key and the text of its value, as flags and files give them; returns its
+  /// row. Throws InvalidArgument and changes nothing: unknown keys (with the nearest), values out
+  /// of range.
+  const Option& set(std::string_view key, std::string_view value);
+
+  /// Set options from TOML text; messages name `source`, the file's name, and the line. Returns the
+  /// rows of those that it sets.
+  std::vector<const Option*> read_toml(std::string_view text, const std::string& source);
+
+  /// All options as TOML; reading that gives the same options.
+  std::string to_toml() const;
+
+  /// SHA-256 over the options that change results.
+  std::string hash() const;
+
+  bool operator==(const RunOptions&) const = default;
+};
+
+/// One row of the table of options, which is all that TOML, flags, --help and
+/// docs/config_reference.md know of them: a key of the TOML file is a long option of `hearsay
+/// train` and a field of RunOptions.
+struct Option {
+  using Field = std::variant<std::string RunOptions::*, std::uint64_t RunOptions::*,
+                             double RunOptions::*, Compare RunOptions::*>;
+  std::string_view key;
+  Field field;
+  std::string_view value_name;  ///< in --help: SPEC, N, ...
+  std::string_view meaning;
+  bool changes_results = true;  ///< part of the hash; threads and checkpoint intervals are not
+  std::uint64_t most = 0;       ///< the largest count
+
+  /// The value as text: what `RunOptions::set` takes.
+  std::string text(const RunOptions& options) const;
+
+  /// Throws InvalidArgument if the value is out of range.
+  void check(const RunOptions& options) const;
+};
+
+std::span<const Option> options();
+
+/// `options` with every `auto` replaced by its value for this run: a graph, compressor, optimizer,
+/// ... that suit the algorithm and the data, and with the SHA-256 of the file that `init` names.
+/// `parts`: what the caller brings itself. Throws InvalidArgument for values out of range and for
+/// options that exclude each other.
+RunOptions resolve(const RunOptions& options, const RunParts& parts = {});
+
+}  // namespace hearsay::train
