@@ -44,10 +44,18 @@ install_playwright() {
 
 # check_format: clang-format has nothing to change.
 check_format() {
-  cd "$root" && command -v clang-format >/dev/null || return 1
-  git ls-files '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror 2>&1 |
-    sed -n 's/^\([^:]*\):[0-9:]* error: .*/\1/p' | sort | uniq -c >"$1"
-  [[ ! -s $1 ]]
+  local found
+  cd "$root" || return 1
+  if ! command -v clang-format >/dev/null; then
+    say "format: there is no clang-format to check it with; install the package clang-format"
+    return 1
+  fi
+  found=$(git ls-files '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror 2>&1 |
+    sed -n 's/^\([^:]*\):[0-9:]* error: .*/\1/p' | sort | uniq -c)
+  [[ -n $found ]] || return 0
+  say "clang-format -i would change these files (lines, file):"
+  echo "$found"
+  return 1
 }
 
 # tidy: clang-tidy on what has changed. It needs the compile commands of a build whose headers are not precompiled: it
@@ -85,14 +93,7 @@ test_preset() {
 
 summary=()
 status=0
-unformatted=$(mktemp)
-if ! check_format "$unformatted"; then
-  say "clang-format -i would change these files (lines, file):"
-  cat "$unformatted"
-  summary+=("format: FAILED")
-  status=1
-fi
-rm -f "$unformatted"
+check_format || { summary+=("format: FAILED"); status=1; }
 for preset in "${presets[@]}"; do
   options=()
   if [[ $preset == tidy ]]; then

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -8,27 +7,23 @@
 
 #include "cli/commands.h"
 #include "cli/complain.h"
-#include "cli/progress.h"
-#include "cli/several.h"
+#include "cli/side_by_side.h"
 #include "cli/stop.h"
-#include "cli/sweep_processes.h"
+#include "cli/sweep_progress.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/spec.h"
 #include "hearsay/core/text.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"
-#include "hearsay/run/run.h"
+#include "hearsay/sweep/run_sweep.h"
 #include "hearsay/sweep/sweep_record.h"
-#include "hearsay/transport/mpi/mpi.h"
 
 namespace hearsay::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-using sweep::RunState;
 
 struct Options {
   std::string file, out;
@@ -40,10 +35,6 @@ struct Options {
 };
 
 sweep::Sweep read(const Options& options) {
-  std::error_code error;
-  if (!fs::is_regular_file(options.file, error)) {
-    throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", options.file));
-  }
   sweep::SweepOptions given{.quick = options.quick, .seeds = options.seeds, .rows = options.rows};
   for (const std::string& pair : options.where) {
     const std::size_t equals = pair.find('=');
@@ -56,25 +47,18 @@ sweep::Sweep read(const Options& options) {
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) given.settings[key] = value;
   }
-  return sweep::read_sweep(read_file(options.file), options.file, given);
+  return sweep::read_sweep_file(options.file, given);
 }
 
-/// FOLDER-FILE[-quick]: with the folder, since files of several folders may have the same name.
-std::string name_of(const Options& options) {
-  const fs::path file(options.file);
-  const std::string folder = file.parent_path().filename().string();
-  const std::string name = folder.empty() || folder == "." || folder == ".."
-                               ? file.stem().string()
-                               : fmt::format("{}-{}", folder, file.stem().string());
-  return name + (options.quick ? "-quick" : "");
-}
-
-fs::path folder_of(const Options& options) {
-  return options.out.empty() ? fs::path("runs") / name_of(options) : fs::path(options.out);
-}
-
-fs::path record_of(const Options& options, const fs::path& out) {
-  return out / (name_of(options) + ".sweep.json");
+/// This same program trains the runs, in processes of its own where they are on the CPU.
+sweep::DispatchOptions dispatch(const Options& options) {
+  sweep::DispatchOptions given{.program = "/proc/self/exe", .jobs = options.jobs};
+  if (const std::string& threads = options.settings.at("threads"); !threads.empty()) {
+    train::RunOptions config;
+    config.set("threads", threads);
+    given.threads = config.threads;
+  }
+  return given;
 }
 
 /// Prints what would be done (--dry-run).
@@ -92,43 +76,22 @@ void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs
   }
 }
 
-/// On a GPU: in this process, compatible runs concurrently.
-int run_on_device(std::span<const sweep::SweepRun> runs, const fs::path& out,
-                  const Options& options) {
-  int status = 0;
-  std::vector<NamedConfig> open;
-  for (const sweep::SweepRun& run : runs) {
-    const RunState state = sweep::state_of(run);
-    if (state == RunState::kElsewhere) {
-      complain("hearsay: {}: another process trains it; the same command later shows it\n",
-               run.label);
-      status = 1;
-    }
-    if (state == RunState::kOpen) open.push_back({run.out.filename().string(), run.config});
-    if (state != RunState::kBegun) continue;
-    const auto observer =
-        make_progress({.lines = !options.quiet, .label = run.out.filename().string() + "  "});
-    try {
-      run::resume(run.out, 0, *observer);
-      if (!stop_requested()) report::write_page(run.out);
-    } catch (const std::exception& error) {
-      complain("hearsay: {}: {}\n", run.label, error.what());
-      status = 1;
-    }
-    if (stop_requested()) return kStopped;
+/// Returns the exit status.
+int train(std::span<const sweep::SweepRun> runs, const Options& options) {
+  const sweep::DispatchOptions how = dispatch(options);
+  if (!sweep::in_processes(runs, how)) {
+    SideBySide shown(runs, options.quiet);
+    return shown.train(how);
   }
-  if (open.empty()) return status;
-  try {
-    return std::max(status, train_several(open, out, options.quiet));
-  } catch (const std::exception& error) {  // the others are still shown
-    complain("hearsay: {}\n", error.what());
-    return 1;
-  }
+  SweepProgress shown(runs, options.quiet);
+  const sweep::SweepOutcome outcome = sweep::train_runs(runs, how, shown);
+  shown.wipe();
+  if (outcome.stopped) return kStopped;
+  return outcome.count(sweep::RunEnd::How::kFailed) > 0 ? 1 : 0;
 }
 
 /// Prints the table on standard output, and writes the page beside the record.
-void tell(const Options& options, const fs::path& out) {
-  const fs::path file = record_of(options, out);
+void tell(const Options& options, const fs::path& file) {
   const std::string names[] = {file.string()};
   const report::Runs runs = report::read_runs(names);
   for (const std::string& problem : runs.problems) {
@@ -147,42 +110,17 @@ void tell(const Options& options, const fs::path& out) {
 }
 
 int sweep_command(const Options& options) {
-  if (transport::started_by_mpirun()) {
-    throw InvalidArgument("[sweep] starts processes of its own; start it without mpirun");
-  }
   catch_signals();
   const sweep::Sweep sweep = read(options);
-  const fs::path out = folder_of(options);
-  const sweep::SweepRuns all = sweep::runs_of(sweep, out);
-  const std::vector<sweep::SweepRun> runs = sweep::wanted_runs(all);
+  const fs::path out =
+      options.out.empty() ? fs::path("runs") / sweep::name_of(sweep) : fs::path(options.out);
   if (options.dry_run) {
-    print_plan(sweep, runs);
+    print_plan(sweep, sweep::wanted_runs(sweep::runs_of(sweep, out)));
     return 0;
   }
-  if (runs.empty()) {
-    const auto first = std::ranges::find_if(sweep.rows, &sweep::SweepRow::wanted);
-    throw InvalidArgument(
-        fmt::format("[{}] no row can be run: {}", options.file,
-                    first == sweep.rows.end() ? "there is none" : first->missing));
-  }
-  const bool on_gpu = std::ranges::any_of(
-      runs, [](const sweep::SweepRun& run) { return spec_name(run.config.device) != "cpu"; });
-  if (on_gpu && options.jobs > 1) {
-    throw InvalidArgument(
-        "[sweep] --jobs is for the CPU; on a GPU runs that fit together go side by side anyway");
-  }
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error) {
-    throw InvalidArgument(
-        fmt::format("[sweep] cannot create {}: {}", out.string(), error.message()));
-  }
-  sweep::write_sweep_record(record_of(options, out), sweep, all);
-  const int status = on_gpu ? run_on_device(runs, out, options)
-                            : run_in_processes(runs, {.jobs = options.jobs,
-                                                      .threads = options.settings.at("threads"),
-                                                      .quiet = options.quiet});
-  tell(options, out);
+  const std::vector<sweep::SweepRun> runs = sweep::prepare_sweep(sweep, out, dispatch(options));
+  const int status = train(runs, options);
+  tell(options, sweep::record_path(sweep, out));
   if (status == kStopped) complain("hearsay: stopped; the same command goes on\n");
   return status;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/data/dataset.h"
@@ -56,6 +57,7 @@ class Maker {
     check_references();
     check_where();
     Sweep sweep;
+    sweep.file = name_;
     sweep.title = file_.title;
     sweep.source = file_.source;
     sweep.note = file_.note;
@@ -341,6 +343,23 @@ class Maker {
 
 Sweep read_sweep(std::string_view text, const std::string& file, const SweepOptions& options) {
   return Maker(parse_sweep_file(text, file), file, options).make();
+}
+
+Sweep read_sweep_file(const std::string& file, const SweepOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", file));
+  }
+  return read_sweep(read_file(file), file, options);
+}
+
+std::string name_of(const Sweep& sweep) {
+  const std::filesystem::path file(sweep.file);
+  const std::string folder = file.parent_path().filename().string();
+  const std::string name = folder.empty() || folder == "." || folder == ".."
+                               ? file.stem().string()
+                               : fmt::format("{}-{}", folder, file.stem().string());
+  return name + (sweep.quick ? "-quick" : "");
 }
 
 }  // namespace hearsay::sweep

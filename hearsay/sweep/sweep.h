@@ -62,6 +62,7 @@ struct SweepRow {
 
 /// Runs that belong to one table (docs/sweeps.md has the file).
 struct Sweep {
+  std::string file;  ///< its path, as given
   std::string title, source, note;
   std::string banner;  ///< for the quick profile: a note on what it does not show; else empty
   bool quick = false;
@@ -87,5 +88,11 @@ struct SweepOptions {
 /// unknown keys, lists that do not match, unknown labels, settings that do not fit together (with
 /// the row's label).
 Sweep read_sweep(std::string_view text, const std::string& file, const SweepOptions& options = {});
+
+/// The same, of a file on disk. Throws InvalidArgument also if there is none.
+Sweep read_sweep_file(const std::string& file, const SweepOptions& options = {});
+
+/// FOLDER-FILE[-quick]: with the folder, since files of several folders may have the same name.
+std::string name_of(const Sweep& sweep);
 
 }  // namespace hearsay::sweep

@@ -118,6 +118,10 @@ Difference difference_of(const Json& json) {
 
 }  // namespace
 
+fs::path record_path(const Sweep& sweep, const fs::path& out) {
+  return out / (name_of(sweep) + ".sweep.json");
+}
+
 void write_sweep_record(const fs::path& file, const Sweep& sweep, const SweepRuns& runs) {
   Written json{{"v", kVersion},
                {"title", sweep.title},

@@ -10,7 +10,8 @@
 namespace hearsay::sweep {
 
 /// The record of a sweep next to its runs, in OUT/NAME.sweep.json: tables and pages are made from
-/// it, without the sweep file. Rows have no configs here, but the directories of their runs.
+/// it, without the sweep file, which they do not name. Rows have no configs here, but the
+/// directories of their runs.
 ///
 ///   {"v": 1, "title": .., "source": .., "note": .., "quick": false, "banner": "",
 ///    "figures": [{"name": "SP", "key": "accuracy_mean", "at": "trained", "unit": "%",
@@ -26,6 +27,9 @@ struct SweepRecord {
   Sweep sweep;
   std::vector<std::vector<std::filesystem::path>> runs;  ///< of every row, including OUT
 };
+
+/// OUT/NAME.sweep.json, with the sweep's name_of.
+std::filesystem::path record_path(const Sweep& sweep, const std::filesystem::path& out);
 
 /// Writes atomically. Throws RunFailed.
 void write_sweep_record(const std::filesystem::path& file, const Sweep& sweep,

@@ -4,10 +4,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
-namespace hearsay::cli {
+namespace hearsay::sweep {
 
 /// How a child ended.
 struct JobEnd {
@@ -16,17 +18,17 @@ struct JobEnd {
   std::string errors;  ///< the end of what it wrote to standard error
 };
 
-/// Child processes that run this same program in parallel. None outlives this process, however it
-/// ends: the kernel kills them with it. Each has its own process group, so Ctrl-C does not reach
-/// it.
+/// Child processes that run one program in parallel. None outlives the thread that started it,
+/// however that ends: the kernel kills them with it. Each has its own process group, so Ctrl-C does
+/// not reach it.
 class Jobs {
  public:
-  Jobs() = default;
+  explicit Jobs(std::filesystem::path program) : program_(std::move(program)) {}
   ~Jobs();  ///< kills and reaps the remaining ones
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  /// Starts `hearsay ARGUMENTS...`, without input, discarding its output. Throws RunFailed.
+  /// Starts `PROGRAM ARGUMENTS...`, without input, discarding its output. Throws RunFailed.
   void start(std::size_t id, std::vector<std::string> arguments);
 
   std::size_t running() const { return children_.size(); }
@@ -45,7 +47,8 @@ class Jobs {
   };
   JobEnd reap(const Child& child);
 
+  const std::filesystem::path program_;
   std::vector<Child> children_;
 };
 
-}  // namespace hearsay::cli
+}  // namespace hearsay::sweep

@@ -1,4 +1,4 @@
-#include "cli/jobs.h"
+#include "hearsay/sweep/dispatch/jobs.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 #include "hearsay/core/error.h"
 
-namespace hearsay::cli {
+namespace hearsay::sweep {
 
 namespace {
 
@@ -33,31 +33,32 @@ std::string tail_of(int descriptor) {
   return text;
 }
 
-/// Blocks signals during its lifetime. A child inherits our handlers, and a signal that arrives
-/// before it has reset them would be lost.
+/// Blocks the signals of this thread during its lifetime. A child inherits our handlers, and a
+/// signal that arrives before it has reset them would be lost.
 class Blocked {
  public:
   Blocked() {
     sigset_t all;
     ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, &before_);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~Blocked() { end(); }
   Blocked(const Blocked&) = delete;
   Blocked& operator=(const Blocked&) = delete;
 
-  void end() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  void end() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_{};
 };
 
 /// Between fork and exec: nothing here may allocate.
-[[noreturn]] void become(char* const* argv, int errors, pid_t parent, const Blocked& blocked) {
+[[noreturn]] void become(const char* program, char* const* argv, int errors, pid_t parent,
+                         const Blocked& blocked) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the parent has died already
   // Ctrl-C goes to a whole process group. A child in ours would get it twice, from the terminal and
-  // from the sweep, and the second one kills (stop.h).
+  // from the sweep, and the second one kills.
   ::setpgid(0, 0);
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) ::signal(number, SIG_DFL);
   blocked.end();
@@ -65,7 +66,7 @@ class Blocked {
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
-  ::execv("/proc/self/exe", argv);
+  ::execv(program, argv);
   ::_exit(127);
 }
 
@@ -81,7 +82,7 @@ Jobs::~Jobs() {
 }
 
 void Jobs::start(std::size_t id, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "hearsay");
+  arguments.insert(arguments.begin(), "hearsay");  // its name in messages and lists of processes
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
   for (std::string& word : arguments) argv.push_back(word.data());
@@ -92,7 +93,7 @@ void Jobs::start(std::size_t id, std::vector<std::string> arguments) {
   const pid_t parent = ::getpid();
   const Blocked blocked;
   const pid_t pid = ::fork();
-  if (pid == 0) become(argv.data(), errors, parent, blocked);
+  if (pid == 0) become(program_.c_str(), argv.data(), errors, parent, blocked);
   if (pid < 0) {
     ::close(errors);
     fail("fork");
@@ -137,4 +138,4 @@ void Jobs::signal(int number) const {
   for (const Child& child : children_) ::kill(child.pid, number);
 }
 
-}  // namespace hearsay::cli
+}  // namespace hearsay::sweep

@@ -1,0 +1,56 @@
+#include "cli/side_by_side.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "cli/complain.h"
+#include "cli/progress.h"
+#include "cli/shell_word.h"
+#include "cli/stop.h"
+#include "hearsay/report/page/page.h"
+#include "hearsay/report/table.h"
+
+namespace hearsay::cli {
+
+using How = sweep::RunEnd::How;
+
+SideBySide::SideBySide(std::span<const sweep::SweepRun> runs, bool quiet)
+    : runs_(runs), quiet_(quiet) {
+  for (const sweep::SweepRun& run : runs) width_ = std::max(width_, run.label.size());
+}
+
+int SideBySide::train(const sweep::DispatchOptions& options) {
+  const sweep::SweepOutcome outcome = sweep::train_runs(runs_, options, *this);
+  if (outcome.stopped) return kStopped;
+  if (!quiet_ && !new_.empty()) fmt::print("\n{}", report::compare_runs(new_).table);
+  return outcome.count(How::kFailed) + outcome.count(How::kElsewhere) > 0 ? 1 : 0;
+}
+
+void SideBySide::began(const sweep::SweepRun& run, bool resumed) {
+  running_.insert(&run);
+  if (!resumed) new_.push_back(run.out.string());
+}
+
+void SideBySide::ended(const sweep::SweepRun& run, const sweep::RunEnd& end) {
+  const bool was_running = running_.erase(&run) > 0;
+  if (end.how == How::kElsewhere) {
+    complain("hearsay: {}: another process trains it; the same command later shows it\n",
+             run.label);
+  }
+  if (!was_running || end.how == How::kElsewhere) return;
+  if (end.how == How::kFailed) return complain("hearsay: {}: {}\n", run.label, end.message);
+  if (!end.message.empty()) complain("hearsay: warning: {}: {}\n", run.label, end.message);
+  report::write_page(run.out);
+  if (end.how == How::kFinished) return;
+  complain("hearsay: {} stopped at round {}; go on with: hearsay train --resume {}\n", run.label,
+           end.round, shell_word(run.out.string()));
+}
+
+bool SideBySide::stop_requested() { return cli::stop_requested(); }
+
+std::unique_ptr<run::Observer> SideBySide::observe(const sweep::SweepRun& run) {
+  return make_progress({.lines = !quiet_, .label = fmt::format("{:<{}}  ", run.label, width_)});
+}
+
+}  // namespace hearsay::cli
