@@ -25,7 +25,7 @@ std::vector<Control> controls(const train::RunOptions& config) {
                            {"full", "uncompressed", config}};
   const algorithm::Entry& entry = find_entry(algorithm::registry(), config.algorithm, "algorithm");
   if (entry.needs.own_momentum) {
-    const std::string beta = Arguments(config.algorithm, entry.parameters).beta;
+    const std::string beta = Arguments(config.algorithm, entry.parameters).text("beta");
     for (Control& control : all) {
       control.config.optimizer = with_momentum(config.optimizer, beta);
     }

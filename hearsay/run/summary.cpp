@@ -24,7 +24,7 @@ std::string precision_of(std::string_view device) {
   const auto& entry = find_entry(backend::device_registry(), device, "device");
   const bool chosen = std::ranges::any_of(
       entry.parameters, [](const Parameter& parameter) { return parameter.key == "precision"; });
-  return chosen ? Arguments(device, entry.parameters).precision : "fp32";
+  return chosen ? Arguments(device, entry.parameters).text("precision") : "fp32";
 }
 
 std::uint64_t peak_rss_bytes() {
