@@ -84,7 +84,7 @@ ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t thr
                              Observer& observer, gossip::ProcessGroup& group) {
   ControlsOutcome result;
   train::RunOptions config = config_of_run(out);
-  if (threads > 0) config.threads = threads;
+  if (threads > 0) config.set("threads", fmt::format("{}", threads));
   for (const Control& control : controls(config)) {
     const std::filesystem::path directory = out / "compare" / control.name;
     try {

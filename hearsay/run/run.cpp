@@ -101,7 +101,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
           fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
     }
     config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
-    if (threads > 0) config.threads = threads;
+    if (threads > 0) config.set("threads", fmt::format("{}", threads));
   });
   const auto runner = make_runner(config, out, observer, group, parts);
   runner->restore();
