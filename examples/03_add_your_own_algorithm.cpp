@@ -6,8 +6,8 @@
 //
 //   x = omega W y + (1 - omega) y',   omega = 2 / (1 + sqrt(1 - rho^2))
 //
-// and rho the second eigenvalue of W, symmetric. On a long ring it agrees sooner than D-SGD, with
-// the same messages; and so every peer's own model is better when data differ from peer to peer.
+// and rho the second eigenvalue of W, symmetric. On a long ring peers agree sooner than with D-SGD,
+// by the same messages, and each has a better model where data differ from peer to peer.
 
 #include <fmt/core.h>
 
@@ -16,9 +16,7 @@
 #include "hearsay/algorithm/base.h"
 #include "hearsay/train/trainer.h"
 
-namespace algorithm = hearsay::algorithm;
-namespace backend = hearsay::backend;
-namespace train = hearsay::train;
+using namespace hearsay;
 
 namespace {
 

@@ -206,6 +206,12 @@ class Kernels {
   /// out_k = sum_i x_i[k], in double, rows ascending.
   virtual void sum_rows(ConstBlock x, std::span<double> out) = 0;
 
+  /// For MassMeter, both wait for the device. Keeps the column sums of keep (x + low), as
+  /// `sum_rows` would compute them; low may be empty.
+  virtual void keep_mass(ConstBlock x, ConstBlock low, double keep);
+  /// block_changes of what was kept and the column sums of x + low.
+  virtual std::vector<double> mass_change(ConstBlock x, ConstBlock low);
+
   /// The sum of |q[j][k]| over vectors j and entries k, for vectors of `dim` floats.
   virtual double magnitude(std::span<const VectorView> q, std::size_t dim) = 0;
 
@@ -226,6 +232,8 @@ class Kernels {
                                     Block x, Block low) = 0;
 
  private:
+  std::vector<double> mass_of(ConstBlock x, ConstBlock low);
+
   template <class T>
   void download_row(BasicBlock<const T> from, std::size_t row, std::span<T> to) {
     assert(to.size() <= from.dim);
@@ -238,7 +246,15 @@ class Kernels {
   }
 
   MassMeter* meter_ = nullptr;
+  std::vector<double> kept_mass_;
 };
+
+/// Columns whose changes of mass are added up in order: sums that are distributed over processes
+/// or computed on a device have the same bits.
+inline constexpr std::size_t kMassBlock = 4096;
+
+/// For each block of columns: the sum of |after - before|, columns ascending.
+std::vector<double> block_changes(std::span<const double> before, std::span<const double> after);
 
 /// The reference implementation, always built. Uses `pool` and its widest vector instructions.
 std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool);

@@ -8,8 +8,7 @@ namespace hearsay::backend {
 
 void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlock x,
                        ConstBlock low, double keep) {
-  before_ = mass(kernels, x, low);
-  for (double& sum : before_) sum *= keep;
+  keep_mass(kernels, x, low, keep);
   std::vector<VectorView> rows;
   for (std::size_t i = 0; i < x.rows; ++i) rows.push_back({x.row(i).data()});
   const double of_x = magnitude(kernels, rows, x.dim);
@@ -17,36 +16,50 @@ void MassMeter::before(Kernels& kernels, std::span<const VectorView> q, ConstBlo
 }
 
 void MassMeter::after(Kernels& kernels, ConstBlock x, ConstBlock low) {
-  const std::vector<double> now = mass(kernels, x, low);
-  std::vector<double> changes((now.size() + kBlock - 1) / kBlock, 0.0);
-  for (std::size_t k = 0; k < now.size(); ++k) {
-    changes[k / kBlock] += std::abs(now[k] - before_[k]);
-  }
-  const double change = total(changes);
+  const double change = mass_change(kernels, x, low);
   if (size_ > 0) drift_ = std::max(drift_, change / size_);
-  before_ = {};  // measured rounds are rare, and evaluations need the memory
 }
 
-std::vector<double> MassMeter::mass(Kernels& kernels, ConstBlock x, ConstBlock low) {
-  std::vector<double> sums = column_sums(kernels, x);
-  if (low.data == nullptr) return sums;
-  const std::vector<double> low_sums = column_sums(kernels, low);
-  for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += low_sums[k];
-  return sums;
+void MassMeter::keep_mass(Kernels& kernels, ConstBlock x, ConstBlock low, double keep) {
+  kernels.keep_mass(x, low, keep);
 }
 
-std::vector<double> MassMeter::column_sums(Kernels& kernels, ConstBlock x) {
-  std::vector<double> sums(x.dim);
-  kernels.sum_rows(x, sums);
-  return sums;
+double MassMeter::mass_change(Kernels& kernels, ConstBlock x, ConstBlock low) {
+  const std::vector<double> blocks = kernels.mass_change(x, low);
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0);
 }
 
 double MassMeter::magnitude(Kernels& kernels, std::span<const VectorView> rows, std::size_t dim) {
   return kernels.magnitude(rows, dim);
 }
 
-double MassMeter::total(std::span<const double> blocks) {
-  return std::accumulate(blocks.begin(), blocks.end(), 0.0);
+std::vector<double> block_changes(std::span<const double> before, std::span<const double> after) {
+  std::vector<double> changes((after.size() + kMassBlock - 1) / kMassBlock, 0.0);
+  for (std::size_t k = 0; k < after.size(); ++k) {
+    changes[k / kMassBlock] += std::abs(after[k] - before[k]);
+  }
+  return changes;
+}
+
+std::vector<double> Kernels::mass_of(ConstBlock x, ConstBlock low) {
+  std::vector<double> sums(x.dim);
+  sum_rows(x, sums);
+  if (low.data == nullptr) return sums;
+  std::vector<double> low_sums(x.dim);
+  sum_rows(low, low_sums);
+  for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += low_sums[k];
+  return sums;
+}
+
+void Kernels::keep_mass(ConstBlock x, ConstBlock low, double keep) {
+  kept_mass_ = mass_of(x, low);
+  for (double& sum : kept_mass_) sum *= keep;
+}
+
+std::vector<double> Kernels::mass_change(ConstBlock x, ConstBlock low) {
+  std::vector<double> changes = block_changes(kept_mass_, mass_of(x, low));
+  kept_mass_ = {};  // measured rounds are rare, and evaluations need the memory
+  return changes;
 }
 
 void Kernels::mix(const Mixing& mixing, std::span<const VectorView> q, Block x) {

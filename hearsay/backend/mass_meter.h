@@ -10,8 +10,9 @@ namespace hearsay::backend {
 /// larger of sum_i |x_i(before)|_1 and sum_i |q_i|_1, for each measured `mix`, without local steps.
 /// A few times 1e-8 is rounding; more is a bug.
 ///
-/// Sums run over peers ascending, and over columns in blocks, so that they are bitwise the same if
-/// peers or columns are distributed over processes, whose sums a derived class combines.
+/// Sums run over peers ascending, and over columns in blocks, so that they are bitwise the same on
+/// every device, and if peers or columns are distributed over processes, whose sums a derived class
+/// combines.
 class MassMeter {
  public:
   virtual ~MassMeter() = default;
@@ -25,21 +26,15 @@ class MassMeter {
   double drift() const { return drift_; }
   void reset(double drift = 0) { drift_ = drift; }
 
-  static constexpr std::size_t kBlock = 4096;
-
  protected:
-  /// Column sums over all peers: of all columns, or of this process's share, which begins at a
-  /// block.
-  virtual std::vector<double> column_sums(Kernels& kernels, ConstBlock x);
+  /// Keep the column sums over all peers of keep (x + low).
+  virtual void keep_mass(Kernels& kernels, ConstBlock x, ConstBlock low, double keep);
+  /// The sum over columns of |column sum of x + low - what was kept|.
+  virtual double mass_change(Kernels& kernels, ConstBlock x, ConstBlock low);
   /// The sum of the magnitudes of all entries, over all peers.
   virtual double magnitude(Kernels& kernels, std::span<const VectorView> rows, std::size_t dim);
-  /// The sum of one value per block of those columns, over all processes.
-  virtual double total(std::span<const double> blocks);
 
  private:
-  std::vector<double> mass(Kernels& kernels, ConstBlock x, ConstBlock low);
-
-  std::vector<double> before_;  ///< only between before() and after()
   double size_ = 0;
   double drift_ = 0;
 };

@@ -4,12 +4,34 @@
 
 namespace hearsay::gossip {
 
-static_assert(backend::MassMeter::kBlock == transport::Group::kBlock,
+static_assert(backend::kMassBlock == transport::Group::kBlock,
               "a process's share of columns begins with a block");
 
-std::vector<double> GroupMassMeter::column_sums(backend::Kernels& kernels, backend::ConstBlock x) {
-  if (group_.alone()) return MassMeter::column_sums(kernels, x);
-  return group_.collectives().sum_slice(placement_, HostRows(kernels, x).floats());
+/// Column sums over the peers of all processes, of the columns that are this process's share.
+std::vector<double> GroupMassMeter::share_of(backend::Kernels& kernels, backend::ConstBlock x,
+                                             backend::ConstBlock low) {
+  std::vector<double> sums =
+      group_.collectives().sum_slice(placement_, HostRows(kernels, x).floats());
+  if (low.data == nullptr) return sums;
+  const std::vector<double> low_sums =
+      group_.collectives().sum_slice(placement_, HostRows(kernels, low).floats());
+  for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += low_sums[k];
+  return sums;
+}
+
+void GroupMassMeter::keep_mass(backend::Kernels& kernels, backend::ConstBlock x,
+                               backend::ConstBlock low, double keep) {
+  if (group_.alone()) return MassMeter::keep_mass(kernels, x, low, keep);
+  kept_ = share_of(kernels, x, low);
+  for (double& sum : kept_) sum *= keep;
+}
+
+double GroupMassMeter::mass_change(backend::Kernels& kernels, backend::ConstBlock x,
+                                   backend::ConstBlock low) {
+  if (group_.alone()) return MassMeter::mass_change(kernels, x, low);
+  const double change = total(backend::block_changes(kept_, share_of(kernels, x, low)));
+  kept_ = {};
+  return change;
 }
 
 double GroupMassMeter::magnitude(backend::Kernels& kernels,

@@ -15,14 +15,21 @@ class GroupMassMeter final : public backend::MassMeter {
       : group_(group), placement_(placement) {}
 
  protected:
-  std::vector<double> column_sums(backend::Kernels& kernels, backend::ConstBlock x) override;
+  void keep_mass(backend::Kernels& kernels, backend::ConstBlock x, backend::ConstBlock low,
+                 double keep) override;
+  double mass_change(backend::Kernels& kernels, backend::ConstBlock x,
+                     backend::ConstBlock low) override;
   double magnitude(backend::Kernels& kernels, std::span<const backend::VectorView> rows,
                    std::size_t dim) override;
-  double total(std::span<const double> blocks) override;
 
  private:
+  std::vector<double> share_of(backend::Kernels& kernels, backend::ConstBlock x,
+                               backend::ConstBlock low);
+  double total(std::span<const double> parts);
+
   ProcessGroup& group_;
   const transport::Placement& placement_;
+  std::vector<double> kept_;  ///< of this process's share of the columns
 };
 
 }  // namespace hearsay::gossip

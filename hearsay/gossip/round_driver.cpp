@@ -317,21 +317,36 @@ std::vector<float> RoundDriver::average_model() const {
   return mean;
 }
 
-/// Models on a device are copied to the host in groups of models_at_once().
-std::vector<double> RoundDriver::distances_to(std::span<const float> center) const {
-  std::vector<double> distances(rows_);
-  const std::size_t at_once = models_at_once();
+RoundDriver::Consensus RoundDriver::consensus() const {
+  if (!kernels_.on_host() && group().alone()) return consensus_on_device();
+  Consensus result{average_model(), std::vector<double>(rows_)};
+  const std::size_t at_once = models_at_once();  // models on a device are copied to the host
   for (std::size_t begin = 0; begin < rows_; begin += at_once) {
     const std::size_t count = std::min(at_once, rows_ - begin);
     const HostRows rows(kernels_, {models().row(begin).data(), count, layout().dim()});
-    machine_->pool().run(
-        count, [&](std::size_t i) { distances[begin + i] = distance(rows.row(i), center); });
+    machine_->pool().run(count, [&](std::size_t i) {
+      result.distances[begin + i] = distance(rows.row(i), result.average);
+    });
   }
-  return distances;
+  return result;
+}
+
+/// The same without moving models: the gradient's block is free between rounds. Differences are
+/// rounded to float, which is exact for entries within a factor of two of their mean.
+RoundDriver::Consensus RoundDriver::consensus_on_device() const {
+  kernels_.copy(models(), gradient_);
+  kernels_.mean_rows(gradient_);
+  Consensus result{std::vector<float>(layout().dim()), {}};
+  kernels_.download(gradient_, 0, result.average);
+  kernels_.axpy(-1.0f, models(), gradient_);
+  const std::span<double> squares = norms_of(gradient_);
+  machine_->drain();
+  for (const double square : squares) result.distances.push_back(std::sqrt(square));
+  return result;
 }
 
 double RoundDriver::consensus_distance() {
-  std::vector<double> squares = distances_to(average_model());
+  std::vector<double> squares = consensus().distances;
   for (double& value : squares) value *= value;
   return std::sqrt(everybody_.mean(squares));
 }

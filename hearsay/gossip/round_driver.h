@@ -99,8 +99,12 @@ class RoundDriver {
 
   /// The averaged model: the mean of all n peers' models.
   std::vector<float> average_model() const;
-  /// |z_i - center| of every peer of this process, in parallel. Local.
-  std::vector<double> distances_to(std::span<const float> center) const;
+  /// The averaged model, and the distance |z_i - mean z| of every peer of this process.
+  struct Consensus {
+    std::vector<float> average;
+    std::vector<double> distances;
+  };
+  Consensus consensus() const;
   /// Consensus distance: the root of the mean over all n peers of |z_i - mean z|^2.
   double consensus_distance();
 
@@ -150,6 +154,7 @@ class RoundDriver {
   void mix();
   void average();
   std::span<double> norms_of(backend::ConstBlock rows) const;
+  Consensus consensus_on_device() const;
 
   std::shared_ptr<Machine> machine_;  ///< shared by the drivers of a fleet
   backend::Kernels& kernels_;

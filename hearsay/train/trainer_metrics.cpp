@@ -57,9 +57,8 @@ gossip::Traffic Trainer::traffic() const {
 Metrics Trainer::evaluate() {
   check_finite();
   const double rounds_an_epoch = static_cast<double>(rounds_per_epoch());
-  const std::vector<float> average = average_model();
+  const auto [average, distances] = driver_->consensus();
   const std::vector<engine::Score> scores = objective_->scores(driver_->models());
-  const std::vector<double> distances = driver_->distances_to(average);
   const std::span<const double> push_sum = algorithm().push_sum();
   gossip::Ledger& ledger = driver_->ledger();
   std::vector<PeerReport> own;

@@ -159,6 +159,24 @@ class CudaKernels final : public Kernels {
     copy_to_host(sums, out.data(), x.dim * sizeof(double));
   }
 
+  void keep_mass(ConstBlock x, ConstBlock low, double keep) override {
+    if (x.dim == 0) return;
+    grow(&Scratch::kept_mass, x.dim);
+    recorder().launch(keep_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, low.data,
+                      recorder().put(keep), x.rows, x.dim, scratch().kept_mass.data());
+  }
+
+  std::vector<double> mass_change(ConstBlock x, ConstBlock low) override {
+    if (x.dim == 0) return {};
+    const unsigned blocks = blocks_for(x.dim, kMassBlock);
+    std::vector<double> changes(blocks);
+    double* sums = sums_of(blocks);
+    recorder().launch(sum_changes, blocks, 32, 0, x.data, low.data, scratch().kept_mass.data(),
+                      x.rows, x.dim, sums);
+    copy_to_host(sums, changes.data(), changes.size() * sizeof(double));
+    return changes;
+  }
+
   double magnitude(std::span<const VectorView> q, std::size_t dim) override {
     if (q.empty()) return 0;
     double* sums = sums_of(q.size());
@@ -255,7 +273,7 @@ class CudaKernels final : public Kernels {
 
   /// Scratch memory of a stream, which its calls use one after the other.
   struct Scratch {
-    Memory<double> partial, sums;
+    Memory<double> partial, sums, kept_mass;
     Memory<unsigned> tickets;
   };
   Scratch& scratch() { return scratch_[recorder().current_stream()]; }

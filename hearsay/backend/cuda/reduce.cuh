@@ -49,6 +49,16 @@ __global__ void sum_magnitudes(const View* const* views, std::size_t dim, double
 }
 static_assert(kMostPieces <= kSumThreads);
 
+/// The sum of column k of x, rows ascending, in double, plus that of low unless it is null.
+inline __device__ double column_mass(const float* x, const float* low, std::size_t rows,
+                                     std::size_t dim, std::size_t k) {
+  double sum = 0, low_sum = 0;
+  for (std::size_t i = 0; i < rows; ++i) sum += static_cast<double>(x[i * dim + k]);
+  if (low == nullptr) return sum;
+  for (std::size_t i = 0; i < rows; ++i) low_sum += static_cast<double>(low[i * dim + k]);
+  return sum + low_sum;
+}
+
 /// out[k] = sum of column k, rows ascending, in double. Grid: ceil(dim / 256), 256 threads, one
 /// column per thread; neighbours read neighbouring entries. No shared memory. Bound by memory
 /// bandwidth; not measured.
@@ -59,6 +69,38 @@ __global__ void sum_columns(const float* x, std::size_t rows, std::size_t dim, d
   double sum = 0;
   for (std::size_t i = 0; i < rows; ++i) sum += static_cast<double>(x[i * dim + k]);
   out[k] = sum;
+}
+
+/// out[k] = keep (column sum of x + column sum of low), as sum_columns; low may be null. Same grid
+/// and bound.
+__global__ void keep_columns(const float* x, const float* low, const double* keep, std::size_t rows,
+                             std::size_t dim, double* out) {
+  backend::cuda::begin_launch();
+  const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (k >= dim) return;
+  out[k] = column_mass(x, low, rows, dim, k) * *keep;
+}
+
+/// changes[b] = sum of |column mass - kept[k]| over the kMassBlock columns k of block b, ascending,
+/// which is the host's order: the result has its bits. Grid: one warp per block of columns. Each
+/// lane computes a column (neighbours read neighbouring entries), then all lanes add the 32 values
+/// in order, read from each other's registers. No shared memory. Bound by memory bandwidth and, for
+/// few blocks, by the latency of kMassBlock dependent additions (about 20 us).
+__global__ void sum_changes(const float* x, const float* low, const double* kept, std::size_t rows,
+                            std::size_t dim, double* changes) {
+  backend::cuda::begin_launch();
+  constexpr unsigned kWarp = 32;
+  const std::size_t begin = blockIdx.x * kMassBlock;
+  const std::size_t end = begin + kMassBlock < dim ? begin + kMassBlock : dim;
+  double sum = 0;
+  for (std::size_t first = begin; first < end; first += kWarp) {
+    const std::size_t k = first + threadIdx.x;
+    const double change = k < end ? fabs(column_mass(x, low, rows, dim, k) - kept[k]) : 0;
+    for (unsigned lane = 0; lane < kWarp; ++lane) {
+      sum += __shfl_sync(0xFFFFFFFF, change, lane);
+    }
+  }
+  if (threadIdx.x == 0) changes[blockIdx.x] = sum;
 }
 
 /// Every row becomes the mean of the rows: sums as sum_columns (double, rows ascending), then all
