@@ -4,7 +4,6 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 
 namespace hearsay::algorithm {
 
@@ -96,7 +95,7 @@ void check_compression(const Entry& entry, const Surroundings& s) {
 }  // namespace
 
 void check_fit(std::string_view spec, const Surroundings& s) {
-  const Entry& entry = find_entry(registry(), spec, "algorithm");
+  const Entry& entry = registry().find(spec);
   check_graph(entry, s);
   check_compression(entry, s);
   if (entry.needs.linear_optimizer && !s.linear_optimizer) {

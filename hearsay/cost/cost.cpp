@@ -6,7 +6,6 @@
 #include "hearsay/algorithm/footprint.h"
 #include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/gossip/optimizer.h"
 
 namespace hearsay::cost {
@@ -66,9 +65,8 @@ Cost cost_of(const model::Network& network, const Task& task, std::string_view e
 std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
                       std::size_t in_degree) {
   const algorithm::Footprint footprint =
-      algorithm::footprint_of(find_entry(algorithm::registry(), algorithm, "algorithm"));
-  const gossip::OptimizerEntry& entry =
-      find_entry(gossip::optimizer_registry(), optimizer, "optimizer");
+      algorithm::footprint_of(algorithm::registry().find(algorithm));
+  const gossip::OptimizerEntry& entry = gossip::optimizer_registry().find(optimizer);
   return 2 + entry.arrays + footprint.kept + (footprint.hats ? in_degree : 0);
 }
 
@@ -85,7 +83,7 @@ double vector_bytes(std::string_view compressor, const Layout& layout) {
 double message_bytes(std::string_view algorithm, std::string_view compressor,
                      const Layout& layout) {
   const algorithm::Footprint footprint =
-      algorithm::footprint_of(find_entry(algorithm::registry(), algorithm, "algorithm"));
+      algorithm::footprint_of(algorithm::registry().find(algorithm));
   return static_cast<double>(footprint.sent) * vector_bytes(compressor, layout);
 }
 

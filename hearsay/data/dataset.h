@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::data {
 
@@ -68,7 +68,7 @@ struct DatasetEntry {
   std::string_view augmentation = "none";
 };
 
-std::span<const DatasetEntry> dataset_registry();
+Registry<DatasetEntry> dataset_registry();
 
 /// make_dataset("digits"), make_dataset("folder:pictures,size=64"). All files are read and checked
 /// here. Shared, because all peers of a process read the same images.

@@ -5,7 +5,6 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 
 namespace hearsay::run {
 
@@ -22,8 +21,7 @@ std::string with_momentum(std::string_view optimizer, const std::string& beta) {
 
 std::vector<Control> controls(const train::Config& config) {
   std::vector<Control> all{{"silence", config}, {"full", config}};
-  const algorithm::Entry& entry =
-      find_entry(algorithm::registry(), config.text("algorithm"), "algorithm");
+  const algorithm::Entry& entry = algorithm::registry().find(config.text("algorithm"));
   if (entry.needs.own_momentum) {
     const std::string beta = Arguments(config.text("algorithm"), entry.parameters).text("beta");
     for (Control& control : all) {

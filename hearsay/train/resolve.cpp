@@ -4,7 +4,6 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/image/augment.h"
 #include "hearsay/engine/objectives.h"
@@ -87,8 +86,7 @@ Config resolve(const Config& config) {
   const auto fill = [&](std::string_view key, const std::string& value) {
     if (r.text(key) == "auto") r.set(key, value);
   };
-  const algorithm::Entry& entry =
-      find_entry(algorithm::registry(), r.text("algorithm"), "algorithm");
+  const algorithm::Entry& entry = algorithm::registry().find(r.text("algorithm"));
   const bool compresses = entry.needs.compression == Needs::Compression::kContractive;
   fill("graph", default_graph(entry.needs, r.count("peers")));
   fill("compressor", compresses ? "topk:keep=0.01,value=f16" : "identity");
@@ -100,8 +98,8 @@ Config resolve(const Config& config) {
   fill("augment", data::default_augmentation(r.text("data")));
   if (makes_its_own_data(r.text("data"))) refuse_data_settings(r);
   if (dataset) {
-    find_entry(model::model_registry(), r.text("model"), "model");
-    find_entry(data::augmentation_registry(), r.text("augment"), "augmentation");
+    model::model_registry().find(r.text("model"));
+    data::augmentation_registry().find(r.text("augment"));
   }
   r.set("init", pin_init(r.text("init")));
   if (dataset && r.count("batch") == 0) {
