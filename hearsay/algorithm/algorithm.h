@@ -12,7 +12,7 @@
 #include "hearsay/algorithm/exchange.h"
 #include "hearsay/backend/kernels.h"
 #include "hearsay/backend/state.h"
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/graph/schedule.h"
 
 namespace hearsay::algorithm {
@@ -131,20 +131,15 @@ struct Footprint {
 };
 
 /// One row of the registry: what `hearsay list algorithms`, the docs and the tests enumerate.
-struct Entry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
+struct Entry : Row<std::unique_ptr<Algorithm>(const Bank&)> {
   Needs needs;
   Footprint footprint;     ///< of the rounds with gradients
   std::string_view sends;  ///< as the docs print it: "C[v], u"
   std::string_view state;  ///< as the docs print it: what is kept besides x and the gradient
   std::string_view formula;
-  std::unique_ptr<Algorithm> (*make)(const Arguments&, const Bank&);
 };
 
-std::span<const Entry> registry();
+Registry<Entry> registry();
 
 /// What an algorithm is combined with in a run.
 struct Surroundings {

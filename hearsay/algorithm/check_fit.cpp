@@ -4,7 +4,6 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 
 namespace hearsay::algorithm {
 
@@ -95,7 +94,7 @@ void check_compression(std::string_view name, const Needs& needs, const Surround
 }  // namespace
 
 void check_fit(std::string_view spec, const Surroundings& s) {
-  const Entry& entry = find_entry(registry(), spec, "algorithm");
+  const Entry& entry = registry().find(spec);
   check_fit(entry.name, entry.needs, s);
 }
 

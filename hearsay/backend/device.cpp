@@ -1,7 +1,5 @@
 #include "hearsay/backend/device.h"
 
-#include "hearsay/core/registry.h"
-
 namespace hearsay::backend {
 
 namespace {
@@ -27,11 +25,10 @@ constexpr DeviceEntry kRegistry[] = {
 
 }  // namespace
 
-std::span<const DeviceEntry> device_registry() { return kRegistry; }
+Registry<DeviceEntry> device_registry() { return {"device", kRegistry}; }
 
 std::unique_ptr<Kernels> make_kernels(std::string_view spec, ThreadPool& pool) {
-  const DeviceEntry& entry = find_entry(device_registry(), spec, "device");
-  return entry.make(Arguments(spec, entry.parameters), pool);
+  return device_registry().make(spec, pool);
 }
 
 }  // namespace hearsay::backend

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "hearsay/backend/kernels.h"
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::backend {
 
@@ -18,15 +18,9 @@ enum class Precision {
 };
 
 /// One row of the registry: what `--device` names.
-struct DeviceEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<Kernels> (*make)(const Arguments&, ThreadPool&);
-};
+using DeviceEntry = Row<std::unique_ptr<Kernels>(ThreadPool&)>;
 
-std::span<const DeviceEntry> device_registry();
+Registry<DeviceEntry> device_registry();
 
 /// make_kernels("cuda:precision=bf16", pool). Throws InvalidArgument if the spec is invalid, if
 /// this build has no such backend, or if the machine has no such device.

@@ -111,7 +111,11 @@ class Kernels {
 
   /// Host memory for `floats` floats that `download` and `upload` copy from and to at full speed:
   /// page-locked where the device is a GPU. Allocating it is slow, so allocate once and reuse it.
-  virtual Array allocate_host(std::size_t floats) { return allocate(1, floats); }
+  /// By default ordinary memory, which is right for any device.
+  virtual Array allocate_host(std::size_t floats) {
+    const auto release = [](void* memory) { delete[] static_cast<float*>(memory); };
+    return {{new float[floats]{}, release}, 1, floats, ElementType::kF32};
+  }
 
   /// A result buffer for `count` doubles or 64-bit counts that later calls compute for the host.
   /// Results are valid after the next `synchronize`, until the first call of `results` after that.

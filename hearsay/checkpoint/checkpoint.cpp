@@ -7,6 +7,7 @@
 #include "hearsay/checkpoint/checkpoint_part.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
+#include "hearsay/core/version.h"
 
 namespace hearsay::checkpoint {
 
@@ -66,6 +67,7 @@ CheckpointStore::CheckpointStore(fs::path directory, std::string config_hash,
 
 void CheckpointStore::save(std::uint64_t round, const StateList& list, backend::Kernels& kernels) {
   Manifest manifest;
+  manifest.version = version();
   manifest.owner = config_hash_ + files_hash_;
   manifest.round = round;
   manifest.items = items_of(list);

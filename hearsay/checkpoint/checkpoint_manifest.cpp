@@ -16,7 +16,7 @@ namespace {
 using backend::StateList;
 using Kind = Manifest::Kind;
 
-constexpr std::string_view kMagic = "HSCKMF02";
+constexpr std::string_view kMagic = "HSCKMF03", kMagicWithoutVersion = "HSCKMF02";
 
 [[noreturn]] void reject(std::string_view path, std::string_view why) {
   throw CorruptData(fmt::format("[checkpoint] {} {}", path, why));
@@ -78,6 +78,7 @@ std::string Manifest::part_name(std::size_t part) const {
 Bytes to_bytes(const Manifest& manifest) {
   Bytes out;
   append(out, bytes_of(kMagic));
+  append_text(out, manifest.version);
   append_text(out, manifest.owner);
   append(out, manifest.round);
   append(out, std::uint64_t{manifest.peers()});
@@ -104,10 +105,13 @@ Manifest read_manifest(ByteView bytes, std::string_view path) {
     reject(path, "is damaged: its checksum does not match");
   }
   ByteReader in(content, path);
-  if (!std::ranges::equal(in.take(kMagic.size()), bytes_of(kMagic))) {
+  const ByteView magic = in.take(kMagic.size());
+  Manifest manifest;
+  if (std::ranges::equal(magic, bytes_of(kMagic))) {
+    manifest.version = read_text(in);
+  } else if (!std::ranges::equal(magic, bytes_of(kMagicWithoutVersion))) {
     reject(path, "is no checkpoint of this version");
   }
-  Manifest manifest;
   manifest.owner = read_text(in);
   manifest.round = in.read<std::uint64_t>();
   const auto peers = in.read<std::uint64_t>();
@@ -136,17 +140,25 @@ std::vector<Manifest::Item> items_of(const StateList& list) {
 
 void check_items(const Manifest& manifest, const StateList& list, std::string_view path) {
   const std::vector<Manifest::Item> ours = items_of(list);
-  if (manifest.items.size() != ours.size()) reject(path, "holds other arrays than this run");
+  const auto reject_items = [&](std::string_view how) {
+    reject(path, fmt::format(
+                     "{}. It was written by {}, which kept other state for these settings; resume "
+                     "with that version, or train anew into another --out",
+                     how,
+                     manifest.version.empty() ? "an earlier version of hearsay"
+                                              : fmt::format("hearsay {}", manifest.version)));
+  };
+  if (manifest.items.size() != ours.size()) reject_items("holds other arrays than this run");
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const Manifest::Item &saved = manifest.items[i], &here = ours[i];
     if (saved.name != here.name) {
-      reject(path, fmt::format("holds '{}' where this run has '{}'", saved.name, here.name));
+      reject_items(fmt::format("holds '{}' where this run has '{}'", saved.name, here.name));
     }
     if (saved.kind != here.kind) {
-      reject(path, fmt::format("holds '{}' as another kind", saved.name));
+      reject_items(fmt::format("holds '{}' as another kind", saved.name));
     }
     if (!is_scalar(here.kind) && saved.value != here.value) {
-      reject(path, fmt::format("holds '{}' as {} values per peer, and this run has {}", saved.name,
+      reject_items(fmt::format("holds '{}' as {} values per peer, and this run has {}", saved.name,
                                saved.value, here.value));
     }
   }

@@ -25,12 +25,15 @@ struct PeerRange {
 /// The metadata of one checkpoint: owner, items of state, and the part files with the rows, one per
 /// process that saved. File format, little-endian:
 ///
-///   "HSCKMF02"
-///   text       owner (texts: u64 length, then bytes)
+///   "HSCKMF03"
+///   text       version of hearsay (texts: u64 length, then bytes)
+///   text       owner
 ///   u64        round, peers, take
 ///   u64        number of items, then each: text name, u8 kind, u64 value
 ///   u64        number of parts, then each: u64 peers, 32 bytes SHA-256 of the part
 ///   32 bytes   SHA-256 of all preceding bytes
+///
+/// "HSCKMF02" is read too: the same without the version.
 struct Manifest {
   enum class Kind : std::uint8_t { kRows, kDoubles, kCounts, kCount, kReal };
 
@@ -45,7 +48,8 @@ struct Manifest {
     Digest digest{};
   };
 
-  std::string owner;  ///< hashes of the run's settings and files
+  std::string version;  ///< of the hearsay that wrote it; empty: one that did not record it
+  std::string owner;    ///< hashes of the run's settings and files
   std::uint64_t round = 0;
   std::uint64_t take = 0;  ///< greater than 0 if the round was saved before, under other file names
   std::vector<Item> items;
@@ -56,7 +60,7 @@ struct Manifest {
   std::string part_name(std::size_t part) const;  ///< round-000000000123.p0002of0004.part
 };
 
-Bytes to_bytes(const Manifest& manifest);
+Bytes to_bytes(const Manifest& manifest);  ///< in the newest format
 
 /// Throws CorruptData, naming `path`, if the bytes are not a manifest or are damaged.
 Manifest read_manifest(ByteView bytes, std::string_view path);
@@ -64,8 +68,9 @@ Manifest read_manifest(ByteView bytes, std::string_view path);
 /// The items of a list, scalars with their values.
 std::vector<Manifest::Item> items_of(const backend::StateList& list);
 
-/// Throws CorruptData, naming `path`, if the manifest's items differ from those of the list in
-/// name, kind or shape.
+/// Throws CorruptData, naming `path` and the version that wrote it, if the manifest's items differ
+/// from those of the list in name, kind or shape: for the same settings, because that version kept
+/// other state.
 void check_items(const Manifest& manifest, const backend::StateList& list, std::string_view path);
 
 /// Set the list's scalars from the items, which must have passed check_items.

@@ -5,7 +5,6 @@
 #include "hearsay/compress/random_k.h"
 #include "hearsay/compress/sign.h"
 #include "hearsay/compress/top_k.h"
-#include "hearsay/core/registry.h"
 
 namespace hearsay::compress {
 
@@ -23,12 +22,9 @@ constexpr Entry kRegistry[] = {
 
 }  // namespace
 
-std::span<const Entry> registry() { return kRegistry; }
+Registry<Entry> registry() { return {"compressor", kRegistry}; }
 
-std::unique_ptr<Compressor> make_compressor(std::string_view spec) {
-  const Entry& entry = find_entry(registry(), spec, "compressor");
-  return entry.make(Arguments(spec, entry.parameters));
-}
+std::unique_ptr<Compressor> make_compressor(std::string_view spec) { return registry().make(spec); }
 
 double topk_keep(const Compressor& compressor) {
   const Kind kind = compressor.kind();

@@ -11,7 +11,7 @@
 #include "hearsay/core/bytes.h"
 #include "hearsay/core/layout.h"
 #include "hearsay/core/random.h"
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::compress {
 
@@ -73,15 +73,9 @@ class Compressor {
 };
 
 /// One row of the registry: what `hearsay list compressors`, the docs and the tests enumerate.
-struct Entry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<Compressor> (*make)(const Arguments&);
-};
+using Entry = Row<std::unique_ptr<Compressor>()>;
 
-std::span<const Entry> registry();
+Registry<Entry> registry();
 
 /// make_compressor("topk:keep=0.01"). Throws InvalidArgument, listing all names.
 std::unique_ptr<Compressor> make_compressor(std::string_view spec);

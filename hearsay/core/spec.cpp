@@ -193,4 +193,12 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+void reject_name(std::string_view family, std::string_view name,
+                 std::span<const std::string_view> names) {
+  const std::string_view close = nearest(name, names);
+  throw InvalidArgument(fmt::format(
+      "[{}] no {} is named '{}'{}; there are {}", family, family, name,
+      close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), fmt::join(names, ", ")));
+}
+
 }  // namespace hearsay

@@ -66,4 +66,9 @@ class Arguments {
 /// The entry of `names` closest to `word` by edit distance, or "" if none is close.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 
+/// Throws InvalidArgument, "[graph] no graph is named 'rnig' (did you mean 'ring'?); there are
+/// ring, star"; `family` is the word for one component.
+[[noreturn]] void reject_name(std::string_view family, std::string_view name,
+                              std::span<const std::string_view> names);
+
 }  // namespace hearsay

@@ -6,7 +6,6 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/gossip/optimizer.h"
 
 namespace hearsay::cost {
@@ -65,10 +64,8 @@ Cost cost_of(const model::Network& network, const Task& task, std::string_view e
 
 std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
                       std::size_t in_degree) {
-  const algorithm::Footprint footprint =
-      find_entry(algorithm::registry(), algorithm, "algorithm").footprint;
-  const gossip::OptimizerEntry& entry =
-      find_entry(gossip::optimizer_registry(), optimizer, "optimizer");
+  const algorithm::Footprint footprint = algorithm::registry().find(algorithm).footprint;
+  const gossip::OptimizerEntry& entry = gossip::optimizer_registry().find(optimizer);
   return 2 + entry.arrays + footprint.kept + (footprint.public_copies ? in_degree : 0);
 }
 
@@ -84,8 +81,7 @@ double vector_bytes(std::string_view compressor, const Layout& layout) {
 
 double message_bytes(std::string_view algorithm, std::string_view compressor,
                      const Layout& layout) {
-  const algorithm::Footprint footprint =
-      find_entry(algorithm::registry(), algorithm, "algorithm").footprint;
+  const algorithm::Footprint footprint = algorithm::registry().find(algorithm).footprint;
   return static_cast<double>(footprint.sent) * vector_bytes(compressor, layout);
 }
 

@@ -7,7 +7,6 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/compressor.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/core/text.h"
 #include "hearsay/cost/cost.h"
 #include "hearsay/graph/facts.h"
@@ -23,7 +22,7 @@ constexpr std::size_t kMostParameters = 1'000'000'000;
 std::string compressor_of(const CostRequest& request) {
   using Compression = algorithm::Needs::Compression;
   if (!request.compressor.empty()) return request.compressor;
-  const algorithm::Entry& entry = find_entry(algorithm::registry(), request.algorithm, "algorithm");
+  const algorithm::Entry& entry = algorithm::registry().find(request.algorithm);
   switch (entry.needs.compression) {
     case Compression::kRefused:
       return "identity";

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/core/registry.h"
-
 namespace hearsay::cost {
 
 namespace {
@@ -37,11 +35,10 @@ constexpr EnergyEntry kRegistry[] = {
 
 }  // namespace
 
-std::span<const EnergyEntry> energy_registry() { return kRegistry; }
+Registry<EnergyEntry> energy_registry() { return {"energy", kRegistry}; }
 
 Energy energy_of(std::string_view spec, const Effort& effort) {
-  const EnergyEntry& entry = find_entry(energy_registry(), spec, "energy");
-  return entry.energy(Arguments(spec, entry.parameters), effort);
+  return energy_registry().make(spec, effort);
 }
 
 std::string human_joules(double joules) {
@@ -55,8 +52,7 @@ std::string human_joules(double joules) {
 }
 
 std::string resolved_energy(std::string_view spec) {
-  const EnergyEntry& entry = find_entry(energy_registry(), spec, "energy");
-  return Arguments(spec, entry.parameters).resolved();
+  return energy_registry().arguments(spec).resolved();
 }
 
 }  // namespace hearsay::cost

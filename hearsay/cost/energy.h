@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::cost {
 
@@ -25,15 +25,9 @@ struct Energy {
 /// One row of the registry: a way to turn effort into energy, with its constants as parameters.
 /// These are models of a device, not measurements; docs/energy.md gives the source of each constant
 /// and what is not modelled.
-struct EnergyEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  Energy (*energy)(const Arguments&, const Effort&);
-};
+using EnergyEntry = Row<Energy(const Effort&)>;
 
-std::span<const EnergyEntry> energy_registry();
+Registry<EnergyEntry> energy_registry();
 
 /// energy_of("horowitz45:rate=54", effort). Throws InvalidArgument.
 Energy energy_of(std::string_view spec, const Effort& effort);

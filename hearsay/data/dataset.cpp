@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "hearsay/core/registry.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/data/source/digits.h"
 #include "hearsay/data/source/sources.h"
@@ -104,7 +103,7 @@ std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples trai
                                                  .class_names = dataset.class_names});
 }
 
-std::span<const DatasetEntry> dataset_registry() { return kRegistry; }
+Registry<DatasetEntry> dataset_registry() { return {"data", kRegistry}; }
 
 const DatasetEntry* find_dataset(std::string_view spec) {
   const auto* found = std::ranges::find(kRegistry, spec_name(spec), &DatasetEntry::name);
@@ -112,7 +111,7 @@ const DatasetEntry* find_dataset(std::string_view spec) {
 }
 
 std::shared_ptr<const Dataset> make_dataset(std::string_view spec) {
-  const DatasetEntry& entry = find_entry(dataset_registry(), spec, "data");
+  const DatasetEntry& entry = dataset_registry().find(spec);
   return entry.make(Arguments(spec, entry.parameters));
 }
 

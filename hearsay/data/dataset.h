@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::data {
 
@@ -70,7 +70,7 @@ struct DatasetEntry {
   std::uint64_t epochs = 30;
 };
 
-std::span<const DatasetEntry> dataset_registry();
+Registry<DatasetEntry> dataset_registry();
 
 /// The row that a spec names, or null if that is not a dataset.
 const DatasetEntry* find_dataset(std::string_view spec);

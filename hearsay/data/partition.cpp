@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/data/dirichlet.h"
 
 namespace hearsay::data {
@@ -100,11 +100,11 @@ constexpr PartitionEntry kRegistry[] = {
 
 }  // namespace
 
-std::span<const PartitionEntry> partition_registry() { return kRegistry; }
+Registry<PartitionEntry> partition_registry() { return {"partition", kRegistry}; }
 
 Partition partition(std::string_view spec, std::span<const std::uint16_t> labels,
                     std::size_t classes, std::size_t peers, std::uint64_t seed) {
-  const PartitionEntry& entry = find_entry(partition_registry(), spec, "partition");
+  const PartitionEntry& entry = partition_registry().find(spec);
   const Arguments arguments(spec, entry.parameters);
   if (peers == 0 || peers > labels.size()) {
     throw InvalidArgument(fmt::format("[{}] {} peers cannot share {} samples; use 1 to {} peers",

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::data {
 
@@ -18,16 +18,10 @@ using Partition = std::vector<std::vector<std::uint32_t>>;
 /// Contract, checked for every row of `partition_registry()`: each sample goes to at most one peer;
 /// all peers hold the same number, floor(samples / peers); so at most peers - 1 samples are
 /// dropped, and these are drawn at random. The result is a function of the arguments.
-struct PartitionEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  Partition (*make)(const Arguments&, std::span<const std::uint16_t> labels, std::size_t classes,
-                    std::size_t peers, std::uint64_t seed);
-};
+using PartitionEntry = Row<Partition(std::span<const std::uint16_t> labels, std::size_t classes,
+                                     std::size_t peers, std::uint64_t seed)>;
 
-std::span<const PartitionEntry> partition_registry();
+Registry<PartitionEntry> partition_registry();
 
 /// partition("skew:0.8", labels, 10, 4, seed). With s the skew (iid: 0, by-label: 1), as in the
 /// Sparse-Push paper: a random fraction s of every class (rounded to whole samples) is sorted by

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "hearsay/core/registry.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/data/share.h"
@@ -31,23 +30,20 @@ constexpr ObjectiveEntry kRegistry[] = {
      make_logistic},
 };
 
-struct Name {
-  std::string_view name;
-};
-
 }  // namespace
 
-std::span<const ObjectiveEntry> objective_registry() { return kRegistry; }
+Registry<ObjectiveEntry> objective_registry() { return {"data", kRegistry}; }
 
 std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context) {
-  std::vector<Name> names;
-  for (const ObjectiveEntry& entry : objective_registry()) names.push_back({entry.name});
-  for (const auto& entry : data::dataset_registry()) names.push_back({entry.name});
-  const std::string_view name = find_entry(std::span<const Name>(names), spec, "data").name;
-
-  for (const ObjectiveEntry& entry : objective_registry()) {
-    if (entry.name != name) continue;
-    return on_host(entry.make(Arguments(spec, entry.parameters), context), context);
+  const std::string_view name = spec_name(spec);
+  if (objective_registry().contains(name)) {
+    return on_host(objective_registry().make(spec, context), context);
+  }
+  if (!data::dataset_registry().contains(name)) {
+    std::vector<std::string_view> names;
+    for (const ObjectiveEntry& entry : objective_registry()) names.push_back(entry.name);
+    for (const auto& entry : data::dataset_registry()) names.push_back(entry.name);
+    reject_name("data", name, names);
   }
   auto dataset = data::hold_out(data::make_dataset(spec), context.validation, context.seed);
   auto parts = data::partition(context.partition, dataset->train.labels, dataset->classes,

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/engine/objective.h"
 
 namespace hearsay {
@@ -35,15 +35,9 @@ struct ObjectiveContext {
 };
 
 /// One row of the registry of objectives with synthetic data.
-struct ObjectiveEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<Objective> (*make)(const Arguments&, const ObjectiveContext&);
-};
+using ObjectiveEntry = Row<std::unique_ptr<Objective>(const ObjectiveContext&)>;
 
-std::span<const ObjectiveEntry> objective_registry();
+Registry<ObjectiveEntry> objective_registry();
 
 /// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or a dataset
 /// of data::dataset_registry(), "digits", on which a network is trained. If the kernels are not the

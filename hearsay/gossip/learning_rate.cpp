@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "hearsay/core/registry.h"
-
 namespace hearsay::gossip {
 
 namespace {
@@ -123,15 +121,15 @@ constexpr LearningRateEntry kRegistry[] = {
 
 }  // namespace
 
-std::span<const LearningRateEntry> learning_rate_registry() { return kRegistry; }
+Registry<LearningRateEntry> learning_rate_registry() {
+  return {"learning rate schedule", kRegistry};
+}
 
 std::unique_ptr<LearningRate> make_learning_rate(std::string_view spec) {
   const bool plain = !spec.empty() &&
                      std::string_view("0123456789.+-").find(spec.front()) != std::string_view::npos;
   const std::string full = plain ? "constant:" + std::string(spec) : std::string(spec);
-  const LearningRateEntry& entry =
-      find_entry(learning_rate_registry(), full, "learning rate schedule");
-  return entry.make(Arguments(full, entry.parameters));
+  return learning_rate_registry().make(full);
 }
 
 }  // namespace hearsay::gossip

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::gossip {
 
@@ -28,15 +28,9 @@ class LearningRate {
 };
 
 /// One row of the registry.
-struct LearningRateEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<LearningRate> (*make)(const Arguments&);
-};
+using LearningRateEntry = Row<std::unique_ptr<LearningRate>()>;
 
-std::span<const LearningRateEntry> learning_rate_registry();
+Registry<LearningRateEntry> learning_rate_registry();
 
 /// make_learning_rate("steps:0.1,at=100+150,factor=0.1"); a plain number is a constant rate, so
 /// "0.1" is "constant:0.1". Throws InvalidArgument.

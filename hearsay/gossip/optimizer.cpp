@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "hearsay/core/registry.h"
-
 namespace hearsay::gossip {
 
 namespace {
@@ -134,22 +132,23 @@ constexpr Parameter kAdam[] = {
 };
 
 constexpr OptimizerEntry kRegistry[] = {
-    {"sgd", "sgd:weight_decay=1e-4", "the gradient itself", kSgd, 0, make<Sgd>},
-    {"momentum", "momentum:beta=0.9", "heavy ball", kMomentum, 1, make<Momentum>},
-    {"nesterov", "nesterov:beta=0.9", "momentum that looks one step ahead", kMomentum, 1,
-     make<Momentum>},
-    {"adam", "adam:beta1=0.9,beta2=0.999", "steps scaled by each entry's past size", kAdam, 2,
-     make<Adam>},
+    {{"sgd", "sgd:weight_decay=1e-4", "the gradient itself", kSgd, make<Sgd>}, 0},
+    {{"momentum", "momentum:beta=0.9", "heavy ball", kMomentum, make<Momentum>}, 1},
+    {{"nesterov", "nesterov:beta=0.9", "momentum that looks one step ahead", kMomentum,
+      make<Momentum>},
+     1},
+    {{"adam", "adam:beta1=0.9,beta2=0.999", "steps scaled by each entry's past size", kAdam,
+      make<Adam>},
+     2},
 };
 
 }  // namespace
 
-std::span<const OptimizerEntry> optimizer_registry() { return kRegistry; }
+Registry<OptimizerEntry> optimizer_registry() { return {"optimizer", kRegistry}; }
 
 std::unique_ptr<Optimizer> make_optimizer(std::string_view spec, Kernels& kernels, std::size_t rows,
                                           std::size_t dim) {
-  const OptimizerEntry& entry = find_entry(optimizer_registry(), spec, "optimizer");
-  return entry.make(Arguments(spec, entry.parameters), kernels, rows, dim);
+  return optimizer_registry().make(spec, kernels, rows, dim);
 }
 
 }  // namespace hearsay::gossip

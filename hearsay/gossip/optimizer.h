@@ -7,7 +7,7 @@
 
 #include "hearsay/backend/kernels.h"
 #include "hearsay/backend/state.h"
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 
 namespace hearsay::gossip {
 
@@ -38,17 +38,12 @@ class Optimizer {
 using MakeOptimizer =
     std::function<std::unique_ptr<Optimizer>(backend::Kernels&, std::size_t rows, std::size_t dim)>;
 
-struct OptimizerEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
+struct OptimizerEntry
+    : Row<std::unique_ptr<Optimizer>(backend::Kernels&, std::size_t rows, std::size_t dim)> {
   std::size_t arrays;  ///< state arrays of d floats per peer
-  std::unique_ptr<Optimizer> (*make)(const Arguments&, backend::Kernels&, std::size_t rows,
-                                     std::size_t dim);
 };
 
-std::span<const OptimizerEntry> optimizer_registry();
+Registry<OptimizerEntry> optimizer_registry();
 
 /// make_optimizer("nesterov:beta=0.9,weight_decay=1e-4", kernels, m, d). Throws InvalidArgument.
 std::unique_ptr<Optimizer> make_optimizer(std::string_view spec, backend::Kernels& kernels,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/graph/connectivity.h"
 #include "hearsay/graph/mixing.h"
 #include "hearsay/graph/topology/topologies.h"
@@ -66,7 +65,7 @@ constexpr Entry kRegistry[] = {
 
 }  // namespace
 
-std::span<const Entry> registry() { return kRegistry; }
+Registry<Entry> registry() { return {"graph", kRegistry}; }
 
 std::size_t any_peers(const GraphContext& context) {
   return context.peers == 0 ? 4 : context.peers;
@@ -89,8 +88,7 @@ void check_edges(std::string_view name, double edges) {
 }
 
 std::unique_ptr<Schedule> make_unchecked(std::string_view spec, const GraphContext& context) {
-  const Entry& entry = find_entry(registry(), spec, "graph");
-  return entry.make(Arguments(spec, entry.parameters), context);
+  return registry().make(spec, context);
 }
 
 std::unique_ptr<Schedule> make_schedule(std::string_view spec, const GraphContext& context) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/graph/weights.h"
 
 namespace hearsay::graph {
@@ -53,15 +53,9 @@ struct GraphContext {
 };
 
 /// One row of the registry.
-struct Entry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<Schedule> (*make)(const Arguments&, const GraphContext&);
-};
+using Entry = Row<std::unique_ptr<Schedule>(const GraphContext&)>;
 
-std::span<const Entry> registry();
+Registry<Entry> registry();
 
 /// make_schedule("ring:directed", {.peers = 5}). Throws InvalidArgument: unknown names, sizes that
 /// do not match ("[graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, or drop

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/model/families.h"
 
 namespace hearsay::model {
@@ -57,10 +56,10 @@ constexpr ModelEntry kRegistry[] = {
 
 }  // namespace
 
-std::span<const ModelEntry> model_registry() { return kRegistry; }
+Registry<ModelEntry> model_registry() { return {"model", kRegistry}; }
 
 Network make_model(std::string_view spec, Shape input, std::size_t classes) {
-  const ModelEntry& entry = find_entry(model_registry(), spec, "model");
+  const ModelEntry& entry = model_registry().find(spec);
   const Arguments arguments(spec, entry.parameters);
   if (classes < 2) {
     throw InvalidArgument(

@@ -3,21 +3,15 @@
 #include <span>
 #include <string_view>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/model/network.h"
 
 namespace hearsay::model {
 
 /// One row of the registry: a model that `--model` can name.
-struct ModelEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  Network (*make)(const Arguments&, Shape input, std::size_t classes);
-};
+using ModelEntry = Row<Network(Shape input, std::size_t classes)>;
 
-std::span<const ModelEntry> model_registry();
+Registry<ModelEntry> model_registry();
 
 /// make_model("resnet:depth=20,norm=evonorm", {3, 32, 32}, 10). Throws InvalidArgument, including
 /// when the images are too small for the model.

@@ -38,7 +38,7 @@ struct Family {
 };
 
 template <class Entry>
-void append(std::span<const Entry> registry, std::vector<Component>& components) {
+void append(const Registry<Entry>& registry, std::vector<Component>& components) {
   for (const Entry& entry : registry) {
     components.push_back({entry.name, entry.example, entry.summary, entry.parameters});
   }
@@ -107,9 +107,14 @@ void parameter_rows(std::span<const Parameter> parameters, std::string& text) {
 std::string catalogue(std::string_view name) {
   const std::vector<Family> all = families();
   std::string text;
-  if (!name.empty()) return as_text(find_entry(std::span<const Family>(all), name, "list"));
-  for (const Family& family : all) text += as_text(family) + "\n";
-  return text;
+  for (const Family& family : all) {
+    if (family.name == name) return as_text(family);
+    text += as_text(family) + "\n";
+  }
+  if (name.empty()) return text;
+  std::vector<std::string_view> names;
+  for (const Family& family : all) names.push_back(family.name);
+  reject_name("list", name, names);
 }
 
 std::string config_reference() {

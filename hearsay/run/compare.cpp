@@ -5,7 +5,6 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 
 namespace hearsay::run {
 
@@ -23,7 +22,7 @@ std::string with_momentum(std::string_view optimizer, const std::string& beta) {
 std::vector<Control> controls(const train::RunOptions& config) {
   std::vector<Control> all{{"silence", "no communication", config},
                            {"full", "uncompressed", config}};
-  const algorithm::Entry& entry = find_entry(algorithm::registry(), config.algorithm, "algorithm");
+  const algorithm::Entry& entry = algorithm::registry().find(config.algorithm);
   if (entry.needs.own_momentum) {
     const std::string beta = Arguments(config.algorithm, entry.parameters).text("beta");
     for (Control& control : all) {

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/backend/device.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/core/utf8.h"
 #include "hearsay/core/version.h"
 #include "hearsay/model/network.h"
@@ -21,7 +20,7 @@ namespace {
 
 /// The precision of products in networks, from the device's spec if it has a choice.
 std::string precision_of(std::string_view device) {
-  const auto& entry = find_entry(backend::device_registry(), device, "device");
+  const auto& entry = backend::device_registry().find(device);
   const bool chosen = std::ranges::any_of(
       entry.parameters, [](const Parameter& parameter) { return parameter.key == "precision"; });
   return chosen ? Arguments(device, entry.parameters).text("precision") : "fp32";

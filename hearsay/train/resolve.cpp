@@ -4,7 +4,6 @@
 
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/image/augment.h"
 #include "hearsay/engine/objectives.h"
@@ -66,7 +65,7 @@ void name_parts(const RunParts& parts, RunOptions& r) {
 /// A method of the caller without stated needs gets the defaults of one that needs little.
 Needs needs_of(const std::string& algorithm, const RunParts& parts) {
   if (parts.method) return parts.method->needs.value_or(Needs{});
-  return find_entry(algorithm::registry(), algorithm, "algorithm").needs;
+  return algorithm::registry().find(algorithm).needs;
 }
 
 }  // namespace
@@ -94,8 +93,8 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
     refuse_with_own_data(r, r.validation > 0, "validation");
   }
   if (dataset != nullptr) {
-    find_entry(model::model_registry(), r.model, "model");
-    find_entry(data::augmentation_registry(), r.augment, "augmentation");
+    model::model_registry().find(r.model);
+    data::augmentation_registry().find(r.augment);
   }
   r.init = pin_init(r.init);
   if (dataset != nullptr && r.batch == 0) {

@@ -1,6 +1,5 @@
 #include "hearsay/transport/registry.h"
 
-#include "hearsay/core/registry.h"
 #include "hearsay/transport/alone.h"
 #include "hearsay/transport/mpi/mpi.h"
 
@@ -22,11 +21,8 @@ constexpr Entry kRegistry[] = {
 
 }  // namespace
 
-std::span<const Entry> registry() { return kRegistry; }
+Registry<Entry> registry() { return {"transport", kRegistry}; }
 
-std::unique_ptr<Transport> make_transport(std::string_view spec) {
-  const Entry& entry = find_entry(registry(), spec, "transport");
-  return entry.make(Arguments(spec, entry.parameters));
-}
+std::unique_ptr<Transport> make_transport(std::string_view spec) { return registry().make(spec); }
 
 }  // namespace hearsay::transport

@@ -4,21 +4,15 @@
 #include <span>
 #include <string_view>
 
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/transport/transport.h"
 
 namespace hearsay::transport {
 
 /// One row of the registry: a name for `--transport`.
-struct Entry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<Transport> (*make)(const Arguments&);
-};
+using Entry = Row<std::unique_ptr<Transport>()>;
 
-std::span<const Entry> registry();
+Registry<Entry> registry();
 
 /// make_transport("mpi:allreduce=fast"). Throws InvalidArgument if the spec is invalid or not
 /// available in this build or process.

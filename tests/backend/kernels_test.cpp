@@ -1,3 +1,4 @@
+#include "backend/compensated_contract.h"
 #include "backend/kernels_contract.h"
 
 namespace hearsay::backend {
@@ -8,6 +9,11 @@ INSTANTIATE_TEST_SUITE_P(Cpu, KernelTest,
                                            Case{"cpu", 3, 7, 1}, Case{"cpu", 2, 33, 2},
                                            Case{"cpu", 5, 1001, 2}, Case{"cpu", 1, 40'000, 2},
                                            Case{"cpu", 130, 517, 2}, Case{"cpu", 3, 16'385, 2}),
+                         name_of);
+
+INSTANTIATE_TEST_SUITE_P(Cpu, MeterTest,
+                         ::testing::Values(Case{"cpu", 1, 0, 1}, Case{"cpu", 3, 7, 1},
+                                           Case{"cpu", 5, 1001, 2}, Case{"cpu", 130, 517, 2}),
                          name_of);
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint_world.h"
 #include "hearsay/core/sha256.h"
+#include "hearsay/core/version.h"
 #include "support/scratch.h"
 
 namespace hearsay::checkpoint {
@@ -21,6 +22,12 @@ class Checkpoints : public ::testing::Test {
 
   std::string refusal() {
     return thrown_by([&] { run_.restore(); });
+  }
+  /// What follows a difference of items.
+  static std::string advice(const std::string& writer = "hearsay " + std::string(version())) {
+    return ". It was written by " + writer +
+           ", which kept other state for these settings; resume with that version, or train anew "
+           "into another --out";
   }
   std::string path(const char* name) const { return (directory_ / name).string(); }
   std::vector<std::string> names() const {
@@ -164,7 +171,7 @@ TEST_F(Checkpoints, OfAnotherShapeAreRefused) {
   State wider({0, 2}, 4);
   run_.store().save(9, wider.list(), wider.kernels());
   EXPECT_EQ(refusal(), "CorruptData: [checkpoint] " + path(kNine) +
-                           " holds 'rows' as 4 values per peer, and this run has 3");
+                           " holds 'rows' as 4 values per peer, and this run has 3" + advice());
   Process more(alone_, 3, directory_);
   more.save(9);
   EXPECT_EQ(refusal(),
@@ -179,8 +186,8 @@ TEST_F(Checkpoints, OfOtherArraysAreRefused) {
   renamed.scalar("number", count);
   retyped.scalar("count", real);
   run_.store().save(9, one, run_.state().kernels());
-  EXPECT_EQ(refusal(),
-            "CorruptData: [checkpoint] " + path(kNine) + " holds other arrays than this run");
+  EXPECT_EQ(refusal(), "CorruptData: [checkpoint] " + path(kNine) +
+                           " holds other arrays than this run" + advice());
   const auto refusal_for = [&](const backend::StateList& list) {
     std::vector<std::string> damaged;
     return thrown_by([&] {
@@ -189,9 +196,35 @@ TEST_F(Checkpoints, OfOtherArraysAreRefused) {
     });
   };
   EXPECT_EQ(refusal_for(renamed), "CorruptData: [checkpoint] " + path(kNine) +
-                                      " holds 'count' where this run has 'number'");
-  EXPECT_EQ(refusal_for(retyped),
-            "CorruptData: [checkpoint] " + path(kNine) + " holds 'count' as another kind");
+                                      " holds 'count' where this run has 'number'" + advice());
+  EXPECT_EQ(refusal_for(retyped), "CorruptData: [checkpoint] " + path(kNine) +
+                                      " holds 'count' as another kind" + advice());
+}
+
+/// Manifests that do not say which version wrote them are still read.
+TEST_F(Checkpoints, OfAFormatWithoutVersionAreRead) {
+  const auto drop_version = [&] {
+    std::string bytes = support::read_text(directory_ / kNine);
+    ASSERT_TRUE(bytes.starts_with("HSCKMF03"));
+    bytes.resize(bytes.size() - 32);
+    bytes.replace(0, 16 + version().size(), "HSCKMF02");
+    Sha256 sha;
+    sha.update(bytes.data(), bytes.size());
+    for (const std::uint8_t byte : sha.finish()) bytes += static_cast<char>(byte);
+    support::write_text(directory_ / kNine, bytes);
+  };
+  run_.save(9);
+  drop_version();
+  EXPECT_EQ(run_.restore(), 9u);
+  run_.state().expect(9);
+
+  State wider({0, 2}, 4);
+  fs::remove_all(directory_);
+  run_.store().save(9, wider.list(), wider.kernels());
+  drop_version();
+  EXPECT_EQ(refusal(), "CorruptData: [checkpoint] " + path(kNine) +
+                           " holds 'rows' as 4 values per peer, and this run has 3" +
+                           advice("an earlier version of hearsay"));
 }
 
 TEST_F(Checkpoints, ASaveThatFailsLeavesTheEarlierOnes) {

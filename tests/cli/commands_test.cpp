@@ -163,7 +163,7 @@ TEST_F(Commands, ResumeTellsFromWhereItGoesOn) {
 }
 
 template <class Entry>
-void expect_rows(const std::string& text, std::span<const Entry> registry) {
+void expect_rows(const std::string& text, const Registry<Entry>& registry) {
   for (const Entry& entry : registry) {
     expect_all(text, {"  " + std::string(entry.name) + " ", std::string(entry.summary)});
     for (const Parameter& parameter : entry.parameters) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 
 namespace hearsay {
 namespace {
@@ -66,19 +65,6 @@ TEST(Arguments, SayWhatIsWrong) {
   EXPECT_EQ(message_of([] { Arguments("topk:", kParameters); }),
             "[topk] cannot read '' in 'topk:'; write topk:key=value,key=value");
   EXPECT_EQ(message_of([] { Arguments("sign:1", {}); }), "[sign] takes no parameters, got '1'");
-}
-
-TEST(FindEntry, NamesTheNearestAndAllThereIs) {
-  struct Entry {
-    std::string_view name;
-  };
-  constexpr Entry kEntries[] = {{"ring"}, {"star"}};
-  const std::span<const Entry> entries(kEntries);
-  EXPECT_EQ(find_entry(entries, "star:5", "graph").name, "star");
-  EXPECT_EQ(message_of([&] { find_entry(entries, "rnig:3", "graph"); }),
-            "[graph] no graph is named 'rnig' (did you mean 'ring'?); there are ring, star");
-  EXPECT_EQ(message_of([&] { find_entry(entries, "hypercube", "graph"); }),
-            "[graph] no graph is named 'hypercube'; there are ring, star");
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_P(DatasetContract, SaysWhereItIsFrom) {
 
 TEST_P(DatasetContract, HasDefaultsThatExist) {
   EXPECT_NO_THROW(make_augmentation(GetParam().augmentation));
-  EXPECT_NO_THROW(find_entry(model::model_registry(), GetParam().model, "model"));
+  EXPECT_NO_THROW(model::model_registry().find(GetParam().model));
   EXPECT_GT(GetParam().epochs, 0u);
 }
 

@@ -21,7 +21,6 @@ class FarKernels : public backend::Kernels {
   std::string isa() const override { return near_->isa(); }
   bool on_host() const override { return far_ == 0; }
 
-  backend::Array allocate_host(std::size_t floats) override { return near_->allocate_host(floats); }
   void synchronize() override { near_->synchronize(); }
 
   void fill(float value, backend::Block y) override { near_->fill(value, near(y)); }

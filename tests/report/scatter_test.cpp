@@ -50,6 +50,30 @@ TEST_F(ScatterTest, OfClosedFormsWantsTheLeastDistance) {
   EXPECT_EQ(s.fronts[0].points, std::vector<std::size_t>{0});
 }
 
+/// Whichever directory comes first: a number of every order would be another chart of the same
+/// runs.
+TEST_F(ScatterTest, ShowsTheMetricThatMostRunsHave) {
+  make("closed form", R"({"distance_to_optimum": 0.1, "compression_factor": 1})");
+  make("one", R"({"accuracy_mean": 92, "compression_factor": 1})");
+  make("two", R"({"accuracy_mean": 91, "compression_factor": 60})");
+  for (int turn = 0; turn < 3; ++turn) {
+    const Scatter s = scatter();
+    EXPECT_FALSE(s.less_is_better) << turn;
+    EXPECT_EQ(s.points.size(), 2U) << turn;
+    std::ranges::rotate(names_, names_.begin() + 1);
+  }
+}
+
+TEST_F(ScatterTest, OfAsManyRunsEachDoesNotDependOnTheirOrder) {
+  make("a", R"({"distance_to_optimum": 0.1, "compression_factor": 1})");
+  make("b", R"({"distance_to_optimum": 0.2, "compression_factor": 1})");
+  make("c", R"({"accuracy_mean": 92, "compression_factor": 1})");
+  make("d", R"({"accuracy_mean": 91, "compression_factor": 60})");
+  const std::string axis = scatter().y;
+  std::ranges::reverse(names_);
+  EXPECT_EQ(scatter().y, axis);
+}
+
 /// 99 % on easy data cannot be compared with 60 % on hard data.
 TEST_F(ScatterTest, HasAFrontForEachTask) {
   make("easy", R"({"accuracy_mean": 99, "compression_factor": 70})");

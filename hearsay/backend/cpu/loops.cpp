@@ -95,6 +95,23 @@ void mix_row(const float c[2], const float* own, const float* weight, const floa
   });
 }
 
+/// a b - p, exactly, for p = a b rounded: what the rounding lost.
+template <class DF, class V>
+HWY_INLINE V product_error([[maybe_unused]] DF d, V a, V b, V p) {
+#if HWY_NATIVE_FMA
+  return hn::MulSub(a, b, p);
+#else
+  // Dekker 1971: halves of 12 bits, whose products are exact. Overflows where |a| > 2^115.
+  const auto high = [&](V x) {
+    const V wide = hn::Mul(hn::Set(d, 4097.0f), x);
+    return hn::Sub(wide, hn::Sub(wide, x));
+  };
+  const V a1 = high(a), b1 = high(b), a2 = hn::Sub(a, a1), b2 = hn::Sub(b, b1);
+  const V upper = hn::Sub(hn::Mul(a1, b1), p);
+  return hn::Add(hn::Add(hn::Add(upper, hn::Mul(a1, b2)), hn::Mul(a2, b1)), hn::Mul(a2, b2));
+#endif
+}
+
 void mix_row_compensated(const float c[2], const float* own, const float* weight,
                          const float* const* q, std::size_t count, float keep, float* x, float* low,
                          std::size_t n) {
@@ -105,7 +122,7 @@ void mix_row_compensated(const float c[2], const float* own, const float* weight
     // only for floats; a MulAdd is left alone.
     const auto product = [&](auto a, auto b) { return hn::MulAdd(a, b, hn::Zero(d)); };
     auto sum = product(kept, before);
-    auto error = hn::MulAdd(kept, hn::LoadU(d, low + i), hn::MulSub(kept, before, sum));
+    auto error = hn::MulAdd(kept, hn::LoadU(d, low + i), product_error(d, kept, before, sum));
     const auto add = [&](auto term) {
       const auto next = hn::Add(sum, term);
       const auto added = hn::Sub(next, sum);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/registry.h"
 #include "hearsay/data/image/pixels-inl.h"
 
 namespace hearsay::data {
@@ -62,11 +61,10 @@ void read_sample(const Dataset& dataset, const Samples& from, std::size_t i, std
   });
 }
 
-std::span<const AugmentationEntry> augmentation_registry() { return kRegistry; }
+Registry<AugmentationEntry> augmentation_registry() { return {"augmentation", kRegistry}; }
 
 std::unique_ptr<Augmentation> make_augmentation(std::string_view spec) {
-  const AugmentationEntry& entry = find_entry(augmentation_registry(), spec, "augmentation");
-  return entry.make(Arguments(spec, entry.parameters));
+  return augmentation_registry().make(spec);
 }
 
 std::unique_ptr<Augmentation> make_augmentation(std::string_view spec, const Dataset& dataset) {

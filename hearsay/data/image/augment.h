@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "hearsay/core/random.h"
-#include "hearsay/core/spec.h"
+#include "hearsay/core/registry.h"
 #include "hearsay/data/dataset.h"
 
 namespace hearsay::data {
@@ -51,15 +51,9 @@ class Augmentation {
 };
 
 /// One row of the registry.
-struct AugmentationEntry {
-  std::string_view name;
-  std::string_view example;
-  std::string_view summary;
-  std::span<const Parameter> parameters;
-  std::unique_ptr<Augmentation> (*make)(const Arguments&);
-};
+using AugmentationEntry = Row<std::unique_ptr<Augmentation>()>;
 
-std::span<const AugmentationEntry> augmentation_registry();
+Registry<AugmentationEntry> augmentation_registry();
 
 /// make_augmentation("crop-flip:padding=4"). Throws InvalidArgument, listing the known names.
 std::unique_ptr<Augmentation> make_augmentation(std::string_view spec);

@@ -1,6 +1,9 @@
 #include "hearsay/report/page/scatter.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +11,7 @@
 #include "hearsay/report/page/charts.h"
 #include "hearsay/report/pareto.h"
 #include "hearsay/report/run_figures.h"
+#include "hearsay/train/metric_list.h"
 
 namespace hearsay::report {
 
@@ -81,6 +85,31 @@ std::vector<Scatter::Front> fronts_of(const Scatter& scatter) {
   return fronts;
 }
 
+/// The metric that most runs have a number of; of several, the one that objectives name earlier,
+/// then the first by key: in any case independent of the order of the runs.
+std::optional<engine::Metric> common_metric(std::span<const ShownRun> runs) {
+  struct Candidate {
+    engine::Metric metric;
+    std::size_t runs = 0, place = 0;
+    auto rank() const { return std::tuple(-static_cast<double>(runs), place, metric.key); }
+  };
+  std::vector<Candidate> all;
+  for (const engine::Metric& metric : metrics_of(runs)) {
+    Candidate candidate{metric, 0, train::MetricList::kMost};
+    for (const ShownRun& run : runs) {
+      if (!run.record.figure(engine::keys_of(metric).mean)) continue;
+      ++candidate.runs;
+      const auto rows = run.record.metrics();
+      const auto row = std::ranges::find(rows, metric.key, &engine::Metric::key) - rows.begin();
+      candidate.place = std::min(candidate.place, static_cast<std::size_t>(row));
+    }
+    if (candidate.runs > 0) all.push_back(candidate);
+  }
+  const auto best = std::ranges::min_element(all, {}, &Candidate::rank);
+  if (best == all.end()) return {};
+  return best->metric;
+}
+
 void add_sweep(const ShownSweep& shown, const Runs& runs, const std::string& key,
                Scatter& scatter) {
   const sweep::Sweep& sweep = shown.record.sweep;
@@ -138,13 +167,8 @@ std::string Scatter::note() const {
 }
 
 Scatter make_scatter(const Runs& runs) {
-  const std::vector<engine::Metric> metrics = metrics_of(runs.runs);
-  const auto metric = std::ranges::find_if(metrics, [&](const engine::Metric& one) {
-    return std::ranges::any_of(runs.runs, [&](const ShownRun& run) {
-      return run.record.figure(engine::keys_of(one).mean).has_value();
-    });
-  });
-  if (metric == metrics.end()) return {};
+  const std::optional<engine::Metric> metric = common_metric(runs.runs);
+  if (!metric) return {};
   const std::string key = engine::keys_of(*metric).mean;
   Scatter scatter;
   scatter.less_is_better = metric->better == engine::Metric::Better::kSmaller;

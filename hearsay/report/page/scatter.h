@@ -8,7 +8,7 @@
 namespace hearsay::report {
 
 /// A metric against compression: one point per run at its compression factor (4d over the bytes of
-/// a message as encoded) and the final mean over peers of the first metric that any run has. Rows
+/// a message as encoded) and the final mean over peers of the metric that most runs have. Rows
 /// of a sweep have a point for each of its figures of that metric, a mean over seeds, at the factor
 /// until the same evaluation, as the sweep counts it; a paper's points are shown too. Runs that
 /// send nothing over edges have no factor and no point.

@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "hearsay/backend/cpu/loops.h"
+
+namespace hearsay::backend::cpu {
+namespace {
+
+/// The loops of every instruction set that this machine has, not only of the widest.
+class InstructionSets : public ::testing::Test {
+ protected:
+  ~InstructionSets() override { choose(0); }
+
+  static std::vector<std::int64_t> all() { return hwy::SupportedAndGeneratedTargets(); }
+  /// 0: the widest.
+  static void choose(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+
+/// Without fused multiply-add what a product loses must be found in another way. The last entries
+/// are those of a loop over single floats.
+TEST_F(InstructionSets, CompensatedMixingScalesFarBeyondFloats) {
+  constexpr float kKeep = 0.7f;
+  constexpr std::size_t kSize = 67;
+  constexpr float kNoShare[2] = {0, 0};
+  std::vector<std::vector<float>> results;
+  for (const std::int64_t target : all()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    choose(target);
+    ASSERT_STREQ(instruction_set(), hwy::TargetName(target));
+    std::vector<float> x(kSize), low(kSize), own(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) x[i] = std::sin(static_cast<float>(i) + 1);
+    const std::vector<float> before = x;
+    constexpr int kRounds = 10;
+    for (int round = 0; round < kRounds; ++round) {
+      mix_row_compensated(kNoShare, own.data(), nullptr, nullptr, 0, kKeep, x.data(), low.data(),
+                          kSize);
+    }
+    for (std::size_t i = 0; i < kSize; ++i) {
+      const double expected =
+          std::pow(static_cast<double>(kKeep), kRounds) * static_cast<double>(before[i]);
+      ASSERT_NEAR(static_cast<double>(x[i]) + static_cast<double>(low[i]), expected,
+                  1e-13 * std::abs(expected))
+          << i;
+    }
+    results.push_back(x);
+  }
+  ASSERT_FALSE(results.empty());
+  for (const std::vector<float>& x : results) EXPECT_EQ(x, results.front());
+}
+
+}  // namespace
+}  // namespace hearsay::backend::cpu
