@@ -159,7 +159,7 @@ int train_one_peer() {
   const double peak = status_bytes("VmHWM");
   const auto images = data::make_dataset(kImages);
   const auto dataset =
-      static_cast<double>(images->train.pixels.size() + images->test.pixels.size());
+      static_cast<double>(images->train.inputs.size() + images->test.inputs.size());
   fmt::print("{}\n", peak - dataset);
   return 0;
 }

@@ -13,7 +13,7 @@ namespace hearsay::cli {
 namespace {
 
 struct Options {
-  std::string file, model, data, device, threads;
+  std::string file, model, data, task, device, threads;
 };
 
 int eval_command(const Options& options) {
@@ -30,6 +30,7 @@ int eval_command(const Options& options) {
   }
   train::RunOptions config = of_run.value_or(train::RunOptions());
   if (!options.model.empty()) config.set("model", options.model);
+  if (!options.task.empty()) config.set("task", options.task);
   if (!options.data.empty()) {
     config.set("data", options.data);
     config.validation = 0;  // the held-out part belongs to the run's own data
@@ -70,6 +71,11 @@ Action add_eval(CLI::App& app) {
       ->type_name("SPEC");
   command->add_option("--data", options->data, "dataset; default: that of its run directory")
       ->type_name("SPEC");
+  command
+      ->add_option("--task", options->task,
+                   "classification or regression; default: that of its "
+                   "run directory, or classification")
+      ->type_name("TASK");
   command->add_option("--device", options->device, "where to compute; default: cpu")
       ->type_name("SPEC");
   command->add_option("--threads", options->threads, "worker threads; 0: one per core")

@@ -15,7 +15,7 @@ Action add_list(CLI::App& app) {
   auto markdown = std::make_shared<bool>(false);
   command->add_option(
       "family", *family,
-      "graphs|compressors|algorithms|models|data|partitions|augmentations|optimizers|"
+      "graphs|compressors|algorithms|models|data|losses|partitions|augmentations|optimizers|"
       "rates|devices|transports|energy-models");
   command->add_flag("--markdown", *markdown, "as the config reference in docs/ has it");
   return [family, markdown] {

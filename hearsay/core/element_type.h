@@ -17,6 +17,7 @@ enum class ElementType : std::uint8_t {
   kI16,
   kI8,
   kU8,
+  kU16,
 };
 
 /// Bytes per element.
@@ -30,6 +31,7 @@ constexpr std::size_t size_of(ElementType type) {
     case ElementType::kBf16:
     case ElementType::kF16:
     case ElementType::kI16:
+    case ElementType::kU16:
       return 2;
     case ElementType::kI8:
     case ElementType::kU8:
@@ -40,7 +42,7 @@ constexpr std::size_t size_of(ElementType type) {
 
 constexpr std::string_view name_of(ElementType type) {
   constexpr std::string_view kNames[] = {"f32", "tf32", "bf16", "f16", "i32",
-                                         "u32", "i16",  "i8",   "u8"};
+                                         "u32", "i16",  "i8",   "u8",  "u16"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
@@ -67,5 +69,7 @@ template <>
 inline constexpr ElementType kElementTypeOf<std::int8_t> = ElementType::kI8;
 template <>
 inline constexpr ElementType kElementTypeOf<std::uint8_t> = ElementType::kU8;
+template <>
+inline constexpr ElementType kElementTypeOf<std::uint16_t> = ElementType::kU16;
 
 }  // namespace hearsay

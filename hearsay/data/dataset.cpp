@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/data/source/digits.h"
 #include "hearsay/data/source/sources.h"
@@ -20,19 +24,25 @@ constexpr Parameter kFolder[] = {
 };
 constexpr Parameter kSynthetic[] = {
     {"shape", "3x32x32", "CxHxW", "channels, height and width"},
-    {"classes", "10", "[1, 65535]", "number of classes"},
+    {"classes", "10", "[1, 65535]", "number of classes, for --task classification"},
     {"samples", "10000", "[1, 1000000000]", "training samples; a fifth more for testing"},
-    {"noise", "1", "[0, 1000]", "deviation of the noise, that of the class images being about 1"},
+    {"noise", "1", "[0, 1000]",
+     "deviation of the noise, that of the images without it being about 1"},
     {"seed", "0", "[0, 1000000000]", "another task of the same kind"},
+    {"targets", "1", "[1, 1024]", "numbers to predict, for --task regression"},
 };
 constexpr Parameter kNpz[] = {
     {"path", "", "PATH", "the file, with arrays x, y and perhaps x_test, y_test"},
-    {"test", "0.2", "(0, 1)", "fraction of every class to test on, if there is no x_test"},
+    {"test", "0.2", "(0, 1)",
+     "fraction of every class (of all samples in a regression) to test on, if there is no x_test"},
 };
 constexpr Parameter kCsv[] = {
     {"path", "", "PATH", "the file; its first line names the columns"},
     {"label", "label", "COLUMN", "the column with the class; all others are features"},
-    {"test", "0.2", "(0, 1)", "fraction of every class to test on"},
+    {"test", "0.2", "(0, 1)",
+     "fraction of every class (of all samples in a regression) to test on"},
+    {"target", "none", "COLUMN+COLUMN+...",
+     "for --task regression: the columns with the numbers to predict; all others are features"},
 };
 
 constexpr DatasetEntry kRegistry[] = {
@@ -57,31 +67,41 @@ constexpr DatasetEntry kRegistry[] = {
      kOwnSource, kFolder, make_folder, "resnet18", "resized-crop"},
     {"synthetic", "synthetic:shape=3x32x32,classes=10,samples=1000",
      "a made-up task of any size that can be learnt", "made on the spot; licence as hearsay's",
-     kSynthetic, make_synthetic, "cnn"},
+     kSynthetic, make_synthetic, "cnn", "none", 30, make_synthetic_regression},
     {"npz", "npz:data/mine.npz", "your own arrays x and y, saved by numpy", kOwnSource, kNpz,
-     make_npz, "mlp"},
-    {"csv", "csv:data/mine.csv,label=species", "your own table of numbers with a label column",
-     kOwnSource, kCsv, make_csv, "mlp"},
+     make_npz, "mlp", "none", 30, make_npz_regression},
+    {"csv", "csv:data/mine.csv,label=species",
+     "your own table of numbers with a label column, or with targets", kOwnSource, kCsv, make_csv,
+     "mlp", "none", 30, make_csv_regression},
 };
 
 }  // namespace
 
+Task parse_task(std::string_view word) {
+  if (word == "classification" || word == "auto") return Task::kClassification;
+  if (word == "regression") return Task::kRegression;
+  throw InvalidArgument(fmt::format("[task] must be classification or regression, got '{}'", word));
+}
+
 Samples subset(const Samples& from, const std::vector<bool>& chosen) {
-  Samples some;
+  Samples some{.targets_each = from.targets_each};
   if (from.size() == 0) return some;
   const auto count = static_cast<std::size_t>(std::ranges::count(chosen, true));
-  const auto copy = [&](const auto& entries, auto& to) {
-    const std::size_t of_one = entries.size() / from.size();
-    to.reserve(count * of_one);
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (!chosen[i]) continue;
-      const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(i * of_one);
-      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(of_one));
-    }
+  const auto copy = [&](const TypedArray& entries) {
+    return entries.visit([&]<class T>(const std::vector<T>& all) {
+      const std::size_t of_one = all.size() / from.size();
+      std::vector<T> to;
+      to.reserve(count * of_one);
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        if (!chosen[i]) continue;
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i * of_one);
+        to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(of_one));
+      }
+      return TypedArray(std::move(to));
+    });
   };
-  copy(from.pixels, some.pixels);
-  copy(from.values, some.values);
-  copy(from.labels, some.labels);
+  some.inputs = copy(from.inputs);
+  some.targets = copy(from.targets);
   return some;
 }
 
@@ -100,7 +120,9 @@ std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples trai
                                                  .train = std::move(train),
                                                  .test = dataset.test,
                                                  .validation = std::move(validation),
-                                                 .class_names = dataset.class_names});
+                                                 .class_names = dataset.class_names,
+                                                 .target_mean = dataset.target_mean,
+                                                 .target_deviation = dataset.target_deviation});
 }
 
 Registry<DatasetEntry> dataset_registry() { return {"data", kRegistry}; }
@@ -110,9 +132,18 @@ const DatasetEntry* find_dataset(std::string_view spec) {
   return found == std::end(kRegistry) ? nullptr : found;
 }
 
-std::shared_ptr<const Dataset> make_dataset(std::string_view spec) {
+std::shared_ptr<const Dataset> make_dataset(std::string_view spec, Task task) {
   const DatasetEntry& entry = dataset_registry().find(spec);
-  return entry.make(Arguments(spec, entry.parameters));
+  const Arguments arguments(spec, entry.parameters);
+  if (task == Task::kClassification) return entry.make(arguments);
+  if (entry.make_regression != nullptr) return entry.make_regression(arguments);
+  std::vector<std::string_view> others;
+  for (const DatasetEntry& other : dataset_registry()) {
+    if (other.make_regression != nullptr) others.push_back(other.name);
+  }
+  throw InvalidArgument(
+      fmt::format("[{}] has classes, not numbers to predict; --task regression needs one of {}",
+                  entry.name, fmt::join(others, ", ")));
 }
 
 std::string sha256_of(const Dataset& dataset) {
@@ -130,11 +161,23 @@ std::string sha256_of(const Dataset& dataset) {
   entries(dataset.mean);
   entries(dataset.deviation);
   for (const Samples* part : {&dataset.train, &dataset.test, &dataset.validation}) {
-    entries(part->labels);
-    entries(part->pixels);
-    entries(part->values);
+    if (dataset.task() == Task::kRegression) {
+      number(part->targets_each);
+      entries(part->targets.as<float>());
+    } else {
+      entries(part->labels());
+    }
+    // The count of bytes and the count of floats, one of them 0, each before its entries.
+    const bool floats = part->inputs.type() == ElementType::kF32;
+    if (floats) number(0);
+    part->inputs.visit(entries);
+    if (!floats) number(0);
   }
   for (const std::string& name : dataset.class_names) entries(name);
+  if (dataset.task() == Task::kRegression) {
+    entries(dataset.target_mean);
+    entries(dataset.target_deviation);
+  }
   return sha.finish_hex();
 }
 

@@ -22,7 +22,9 @@ Share take_share(std::shared_ptr<const Dataset> dataset, Partition parts, std::s
               .class_counts = {},
               .whole_sha256 = {}};
   const Dataset& whole = *share.dataset;
-  share.class_counts = class_counts(parts, whole.train.labels, whole.classes);
+  if (whole.task() == Task::kClassification) {
+    share.class_counts = class_counts(parts, whole.train.labels(), whole.classes);
+  }
   if (rows == parts.size()) {
     share.parts = std::move(parts);
     return share;

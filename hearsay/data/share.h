@@ -20,8 +20,9 @@ struct Share {
   std::vector<std::uint32_t> extra;  ///< the few others, likewise, in the requested order
 
   // Of the whole dataset:
-  std::vector<std::vector<std::size_t>> class_counts;  ///< [peer][label], for all n peers
-  std::string whole_sha256;                            ///< empty if `dataset` is the whole
+  std::vector<std::vector<std::size_t>>
+      class_counts;          ///< [peer][label], of all n; none in a regression
+  std::string whole_sha256;  ///< empty if `dataset` is the whole
 
   /// SHA-256 of the whole dataset.
   std::string sha256() const { return whole_sha256.empty() ? sha256_of(*dataset) : whole_sha256; }

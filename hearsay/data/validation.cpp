@@ -20,9 +20,9 @@ constexpr std::uint32_t kHeldOut = 0xffffffff;
 
 Split split_by_class(const Samples& from, std::size_t classes, double fraction,
                      std::uint64_t seed) {
-  std::vector<std::vector<std::uint32_t>> members(classes);
+  std::vector<std::vector<std::uint32_t>> members(std::max<std::size_t>(classes, 1));
   for (std::size_t i = 0; i < from.size(); ++i) {
-    members[from.labels[i]].push_back(static_cast<std::uint32_t>(i));
+    members[classes == 0 ? 0 : from.labels()[i]].push_back(static_cast<std::uint32_t>(i));
   }
   Random random(seed, Purpose::kPartition, kHeldOut);
   std::vector<bool> is_drawn(from.size(), false);
@@ -50,10 +50,13 @@ std::shared_ptr<const Dataset> hold_out(std::shared_ptr<const Dataset> dataset, 
   if (fraction == 0) return dataset;
   Split split = split_by_class(dataset->train, dataset->classes, fraction, seed);
   if (split.drawn.size() == 0) {
+    const std::string among =
+        dataset->classes == 0
+            ? "is no sample"
+            : fmt::format("in {} classes is no sample of any class", dataset->classes);
     throw InvalidArgument(
-        fmt::format("[validation] {} of {} training samples in {} classes is no sample of any "
-                    "class; give a larger fraction",
-                    fraction, dataset->train.size(), dataset->classes));
+        fmt::format("[validation] {} of {} training samples {}; give a larger fraction", fraction,
+                    dataset->train.size(), among));
   }
   return with_samples(*dataset, std::move(split.kept), std::move(split.drawn));
 }

@@ -8,6 +8,7 @@
 namespace hearsay::data {
 
 /// Splits off samples, class by class: round(fraction m) of a class of m samples, but never all.
+/// `classes` = 0: of a regression, whose samples are split as if they were of one class.
 /// Both parts keep the order of `from`. `fraction` is in [0, 1); a function of its arguments.
 struct Split {
   Samples kept;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <map>
 #include <mutex>
 
 #include "hearsay/core/error.h"
+#include "hearsay/data/targets.h"
 #include "hearsay/engine/batches.h"
 #include "hearsay/engine/on_host.h"
 #include "hearsay/engine/plan.h"
@@ -27,25 +29,30 @@ backend::BasicBlock<Float> one_row(std::span<Float> values) {
 class NetworkObjective final : public Objective {
  public:
   NetworkObjective(data::Share share, model::Network network,
-                   std::unique_ptr<data::Augmentation> augmentation,
+                   std::unique_ptr<data::Augmentation> augmentation, const Loss& loss,
                    const ObjectiveContext& context, decltype(&make_cpu_bank) make_bank)
       : share_(std::move(share)),
         dataset_(*share_.dataset),
         network_(std::move(network)),
         augmentation_(std::move(augmentation)),
         model_(context.model),
+        loss_(loss),
         first_(context.first),
         rows_(context.rows),
         seed_(context.seed),
         batch_(context.batch),
         pool_(context.pool),
-        bank_(make_bank(network_, share_, *augmentation_, context)),
+        bank_(make_bank(network_, share_, *augmentation_, loss_, context)),
         kernels_(bank_->kernels()) {
     if (const std::size_t dim = network_.buffers().dim(); dim > 0) {
       std::vector<float> start(dim);
       network_.initialize_buffers(start);
       buffers_ = kernels_.allocate(rows_, dim);
       for (std::size_t i = 0; i < rows_; ++i) kernels_.upload(start, buffers_, i);
+    }
+    if (loss_.of_numbers()) {
+      test_squares_ = data::squared_deviations(dataset_.test);
+      validation_squares_ = data::squared_deviations(dataset_.validation);
     }
     training_plan(rows_);  // an uncompilable network fails here, before the first round
   }
@@ -106,7 +113,11 @@ class NetworkObjective final : public Objective {
     return estimate;
   }
 
-  std::span<const Metric> metrics() const override { return {&kAccuracy, 1}; }
+  std::span<const Metric> metrics() const override {
+    static constexpr Metric kOfClasses[] = {kAccuracy}, kOfNumbers[] = {kRmse, kR2};
+    if (loss_.of_numbers()) return kOfNumbers;
+    return kOfClasses;
+  }
 
   Score evaluate(std::span<const float> model, std::span<const float> buffers) const override {
     assert(model.size() == layout().dim() && buffers.size() == buffer_layout().dim());
@@ -126,6 +137,9 @@ class NetworkObjective final : public Objective {
     return share_.class_counts;
   }
   std::vector<std::string> class_names() const override { return dataset_.class_names; }
+  TargetScale target_scale() const override {
+    return {dataset_.target_mean, dataset_.target_deviation};
+  }
   std::string data_sha256() const override {
     return share_.whole_sha256.empty() ? held_sha256() : share_.whole_sha256;
   }
@@ -152,7 +166,8 @@ class NetworkObjective final : public Objective {
   bool is_like(const NetworkObjective& other) const {
     const auto shapes = [](const Segment& a, const Segment& b) { return a.shape == b.shape; };
     return &other == this ||
-           (&kernels_ == &other.kernels_ && model_ == other.model_ && batch_ == other.batch_ &&
+           (&kernels_ == &other.kernels_ && model_ == other.model_ && loss_ == other.loss_ &&
+            batch_ == other.batch_ &&
             std::ranges::equal(layout().segments(), other.layout().segments(), shapes) &&
             (share_.dataset == other.share_.dataset || held_sha256() == other.held_sha256()));
   }
@@ -224,12 +239,31 @@ class NetworkObjective final : public Objective {
     std::vector<Score> scores(at.rows);
     for (std::size_t i = 0; i < at.rows; ++i) {
       scores[i].loss = found.test[i].loss / count;
-      scores[i].values = {100 * found.test[i].right / count};
+      scores[i].values = values_of(found.test[i], dataset_.test, test_squares_);
       if (found.validation.empty()) continue;
       scores[i].validation_loss = found.validation[i].loss / held;
-      scores[i].validation_values = {100 * found.validation[i].right / held};
+      scores[i].validation_values =
+          values_of(found.validation[i], dataset_.validation, validation_squares_);
     }
     return scores;
+  }
+
+  /// The metrics from the sums over a set: the accuracy in percent, or RMSE and R2, where
+  /// `squares` are the set's squared_deviations. R2 of a target that does not vary is 1 if it is
+  /// met exactly, else 0.
+  std::vector<double> values_of(const Totals& totals, const data::Samples& set,
+                                const std::vector<double>& squares) const {
+    const auto count = static_cast<double>(set.size());
+    if (!loss_.of_numbers()) return {100 * totals.tallies[0] / count};
+    double rmse = 0, r2 = 0;
+    const auto width = static_cast<double>(squares.size());
+    for (std::size_t k = 0; k < squares.size(); ++k) {
+      const auto unit = static_cast<double>(dataset_.target_deviation[k]);
+      const double errors = unit * unit * totals.tallies[k];
+      rmse += std::sqrt(errors / count) / width;
+      r2 += (squares[k] > 0 ? 1 - errors / squares[k] : errors == 0 ? 1.0 : 0.0) / width;
+    }
+    return {rmse, r2};
   }
 
   data::Share share_;
@@ -237,6 +271,7 @@ class NetworkObjective final : public Objective {
   model::Network network_;
   std::unique_ptr<data::Augmentation> augmentation_;
   std::string model_;  ///< the network's spec
+  Loss loss_;
   std::size_t first_, rows_;
   std::uint64_t seed_;
   std::size_t batch_;
@@ -245,6 +280,8 @@ class NetworkObjective final : public Objective {
   backend::Kernels& kernels_;  ///< the bank's
   backend::Array buffers_;     ///< running statistics; empty if the network has none
   std::map<std::size_t, std::unique_ptr<Plan>> training_plans_;  ///< by the number of rows
+
+  std::vector<double> test_squares_, validation_squares_;  ///< squared_deviations of a regression
 
   mutable std::once_flag hashed_;
   mutable std::string sha256_;
@@ -260,11 +297,12 @@ class NetworkObjective final : public Objective {
 
 std::unique_ptr<Objective> make_network_objective(data::Share share, model::Network network,
                                                   std::unique_ptr<data::Augmentation> augmentation,
+                                                  const Loss& loss,
                                                   const ObjectiveContext& context) {
   if (context.batch == 0) throw InvalidArgument("[batch] must be at least 1, got 0");
   const bool cuda = context.kernels.device() == "cuda";
   auto objective = std::make_unique<NetworkObjective>(std::move(share), std::move(network),
-                                                      std::move(augmentation), context,
+                                                      std::move(augmentation), loss, context,
                                                       cuda ? make_cuda_bank : make_cpu_bank);
   if (cuda) return objective;
   return on_host(std::move(objective), context);

@@ -106,6 +106,13 @@ class Objective {
   /// The names of the classes, if the data has any.
   virtual std::vector<std::string> class_names() const { return {}; }
 
+  /// Of numbers to predict, one entry per output: a target is mean + deviation (output). Empty if
+  /// there are none.
+  struct TargetScale {
+    std::vector<float> mean, deviation;
+  };
+  virtual TargetScale target_scale() const { return {}; }
+
   /// SHA-256 of the training and test samples; empty if the spec determines them.
   virtual std::string data_sha256() const { return ""; }
 

@@ -3,14 +3,19 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/data/share.h"
+#include "hearsay/data/targets.h"
 #include "hearsay/data/validation.h"
 #include "hearsay/engine/batches.h"
 #include "hearsay/engine/closed_form/consensus.h"
 #include "hearsay/engine/closed_form/least_squares.h"
 #include "hearsay/engine/closed_form/logistic.h"
+#include "hearsay/engine/loss.h"
 #include "hearsay/engine/network_objective.h"
 #include "hearsay/engine/on_host.h"
 #include "hearsay/model/models.h"
@@ -45,11 +50,20 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
     for (const auto& entry : data::dataset_registry()) names.push_back(entry.name);
     reject_name("data", name, names);
   }
-  auto dataset = data::hold_out(data::make_dataset(spec), context.validation, context.seed);
-  auto parts = data::partition(context.partition, dataset->train.labels, dataset->classes,
-                               context.peers, context.seed);
+  const data::Task task = data::parse_task(context.task);
+  const Loss loss = make_loss(context.loss == "auto" ? default_loss(task) : context.loss, task);
+  auto dataset = data::hold_out(data::make_dataset(spec, task), context.validation, context.seed);
+  if (dataset->classes == 1) {
+    throw InvalidArgument(fmt::format(
+        "[{}] has samples of one class only; there must be at least 2 to tell apart", name));
+  }
+  auto parts = task == data::Task::kClassification
+                   ? data::partition(context.partition, dataset->train.labels(), dataset->classes,
+                                     context.peers, context.seed)
+                   : data::partition(context.partition, data::target_tenths(dataset->train),
+                                     data::kTenths, context.peers, context.seed);
   auto network = model::make_model(
-      context.model, {dataset->channels, dataset->height, dataset->width}, dataset->classes);
+      context.model, {dataset->channels, dataset->height, dataset->width}, dataset->outputs());
   auto augmentation = data::make_augmentation(context.augment, *dataset);
   std::vector<std::uint32_t> statistics;
   if (context.estimates && network.buffers().dim() > 0) {
@@ -57,7 +71,7 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
   }
   data::Share share = data::take_share(std::move(dataset), std::move(parts), context.first,
                                        context.rows, std::move(statistics));
-  return make_network_objective(std::move(share), std::move(network), std::move(augmentation),
+  return make_network_objective(std::move(share), std::move(network), std::move(augmentation), loss,
                                 context);
 }
 

@@ -27,6 +27,8 @@ struct ObjectiveContext {
   backend::Kernels& kernels;  ///< the device of the bank; outlives the objective
   // For datasets only:
   std::string model = "logistic";
+  std::string task = "auto";      ///< data::parse_task
+  std::string loss = "auto";      ///< (loss.h); auto: that of the task
   std::string partition = "iid";  ///< of the samples among peers
   std::string augment = "none";   ///< augmentation of training images
   double validation = 0;          ///< fraction of the training samples that is held out

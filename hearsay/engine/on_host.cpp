@@ -90,6 +90,7 @@ class OnHost final : public Objective {
     return objective_->class_counts();
   }
   std::vector<std::string> class_names() const override { return objective_->class_names(); }
+  TargetScale target_scale() const override { return objective_->target_scale(); }
   std::string data_sha256() const override { return objective_->data_sha256(); }
   void state(backend::StateList& list) override {
     if (!buffers_.empty()) list.per_peer("buffers", buffers_);

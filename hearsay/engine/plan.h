@@ -8,6 +8,7 @@
 #include "hearsay/backend/kernels.h"
 #include "hearsay/data/image/augment.h"
 #include "hearsay/data/share.h"
+#include "hearsay/engine/loss.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/engine/stream_key.h"
 #include "hearsay/model/network.h"
@@ -37,8 +38,8 @@ struct BankCall {
 
 /// Sums over the samples of a set, for one model.
 struct Totals {
-  double loss = 0;   ///< sum of their losses
-  double right = 0;  ///< number of samples whose label has the largest logit (ties: the first)
+  double loss = 0;                ///< sum of their losses
+  std::vector<double> tallies{};  ///< as Loss::tallies says; of equal logits the first class wins
 };
 /// For every model, on the test samples and on those held out for validation.
 struct Evaluation {
@@ -97,15 +98,16 @@ class DeviceBank {
 /// On the CPU: peers run in parallel over the context's pool, one thread per peer.
 ///
 /// For both: share.parts[i] are the training samples of row i. Reads `batch`, `seed`, `first`,
-/// `rows`, `pool` and `kernels` of the context. All arguments but the context outlive the bank.
+/// `rows`, `pool` and `kernels` of the context. All arguments but loss and context outlive the
+/// bank.
 std::unique_ptr<DeviceBank> make_cpu_bank(const model::Network& network, const data::Share& share,
-                                          const data::Augmentation& augmentation,
+                                          const data::Augmentation& augmentation, const Loss& loss,
                                           const ObjectiveContext& context);
 
 /// On the GPU of the context's kernels, whose device() is "cuda": all peers in one launch, samples
 /// in its memory. Throws InvalidArgument if this build has no CUDA (no_cuda.cpp).
 std::unique_ptr<DeviceBank> make_cuda_bank(const model::Network& network, const data::Share& share,
-                                           const data::Augmentation& augmentation,
+                                           const data::Augmentation& augmentation, const Loss& loss,
                                            const ObjectiveContext& context);
 
 }  // namespace hearsay::engine

@@ -7,7 +7,7 @@
 namespace hearsay::engine {
 
 std::span<const Metric> known_metrics() {
-  static constexpr std::array kKnown{kAccuracy, kDistance};
+  static constexpr std::array kKnown{kAccuracy, kRmse, kR2, kDistance};
   return kKnown;
 }
 

@@ -55,6 +55,30 @@ inline constexpr Metric kAccuracy{
     .full = 100,
     .meaning = "percent of the samples whose class the model finds; ties go to the lowest class"};
 
+/// Of a regression, over the N samples of a set and its K targets; both as scikit-learn's
+/// root_mean_squared_error and r2_score define them.
+inline constexpr Metric kRmse{
+    .key = "rmse",
+    .name = "RMSE",
+    .label = "RMSE",
+    .axis_unit = "target units",
+    .better = Metric::Better::kSmaller,
+    .digits = 6,
+    .significant = true,
+    .meaning =
+        "root of the mean squared error, in the unit of the target; of several targets the "
+        "mean"};
+inline constexpr Metric kR2{
+    .key = "r2",
+    .name = "R2",
+    .label = "R2",
+    .digits = 4,
+    .significant = true,
+    .full = 1,
+    .meaning =
+        "1 - squared error / squared deviation from the mean of the same samples; of "
+        "several targets the mean; 1 is perfect, 0 as good as the mean"};
+
 inline constexpr Metric kDistance{.key = "distance",
                                   .name = "distance to the optimum",
                                   .label = "to optimum",

@@ -9,9 +9,9 @@
 namespace hearsay::model {
 
 /// The model families, one source file each; models.cpp has the table of them.
-using Family = Network(const Arguments&, Shape input, std::size_t classes);
+using Family = Network(const Arguments&, Shape input, std::size_t outputs);
 
-Family make_logistic;                                              // logistic.cpp
+Family make_linear;                                                // linear.cpp
 Family make_mlp;                                                   // mlp.cpp
 Family make_cnn;                                                   // cnn.cpp
 Family make_lenet5;                                                // lenet5.cpp

@@ -4,7 +4,7 @@ namespace hearsay::model {
 
 /// LeCun, Bottou, Bengio, Haffner 1998, with relu, max pooling and softmax as used today. It was
 /// designed for 32x32; images of 28x28 are padded to that in the first convolution.
-Network make_lenet5(const Arguments& arguments, Shape input, std::size_t classes) {
+Network make_lenet5(const Arguments& arguments, Shape input, std::size_t outputs) {
   require_pixels(arguments, input, 16);
   const bool pad = input.height == 28 && input.width == 28;
 
@@ -20,7 +20,7 @@ Network make_lenet5(const Arguments& arguments, Shape input, std::size_t classes
   x = net.add("fc1.relu", Relu{}, {x});
   x = net.add("fc2", Linear{.out = 84}, {x});
   x = net.add("fc2.relu", Relu{}, {x});
-  net.add("fc3", Linear{.out = classes}, {x});
+  net.add("fc3", Linear{.out = outputs}, {x});
   return net;
 }
 

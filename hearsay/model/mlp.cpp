@@ -32,7 +32,7 @@ std::vector<std::size_t> widths(const Arguments& arguments) {
 
 }  // namespace
 
-Network make_mlp(const Arguments& arguments, Shape input, std::size_t classes) {
+Network make_mlp(const Arguments& arguments, Shape input, std::size_t outputs) {
   Network net(input);
   Value x = add_flatten(net, net.input());
   std::size_t layer = 1;
@@ -41,7 +41,7 @@ Network make_mlp(const Arguments& arguments, Shape input, std::size_t classes) {
     x = net.add(name, Linear{.out = width}, {x});
     x = net.add(name + ".relu", Relu{}, {x});
   }
-  net.add(fmt::format("fc{}", layer), Linear{.out = classes}, {x});
+  net.add(fmt::format("fc{}", layer), Linear{.out = outputs}, {x});
   return net;
 }
 

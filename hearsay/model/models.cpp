@@ -39,7 +39,8 @@ constexpr Parameter kResnet18[] = {norm_parameter("evonorm")};
 constexpr Parameter kVgg11[] = {norm_parameter("none")};
 
 constexpr ModelEntry kRegistry[] = {
-    {"logistic", "logistic", "one linear layer, from zero: convex", {}, make_logistic},
+    {"logistic", "logistic", "one linear layer, from zero: convex", {}, make_linear},
+    {"linear", "linear", "the same; what one calls it in a regression", {}, make_linear},
     {"mlp", "mlp:hidden=64+64", "linear layers with relus between", kMlp, make_mlp},
     {"cnn", "cnn", "two 3x3 convolutions (16, 32 channels) and a linear layer", kCnn, make_cnn},
     {"lenet5", "lenet5", "LeNet-5 with relus and max pooling", {}, make_lenet5},
@@ -58,15 +59,14 @@ constexpr ModelEntry kRegistry[] = {
 
 Registry<ModelEntry> model_registry() { return {"model", kRegistry}; }
 
-Network make_model(std::string_view spec, Shape input, std::size_t classes) {
+Network make_model(std::string_view spec, Shape input, std::size_t outputs) {
   const ModelEntry& entry = model_registry().find(spec);
   const Arguments arguments(spec, entry.parameters);
-  if (classes < 2) {
-    throw InvalidArgument(
-        fmt::format("[{}] got {} classes; there must be at least 2", entry.name, classes));
+  if (outputs == 0) {
+    throw InvalidArgument(fmt::format("[{}] got 0 outputs; there must be at least 1", entry.name));
   }
   try {
-    return entry.make(arguments, input, classes);
+    return entry.make(arguments, input, outputs);
   } catch (const DoesNotFit& error) {
     throw InvalidArgument(fmt::format("[{}] got images of {}, which do not fit: {}",
                                       arguments.resolved(), to_string(input), error.what()));

@@ -9,12 +9,13 @@
 namespace hearsay::model {
 
 /// One row of the registry: a model that `--model` can name.
-using ModelEntry = Row<Network(Shape input, std::size_t classes)>;
+using ModelEntry = Row<Network(Shape input, std::size_t outputs)>;
 
 Registry<ModelEntry> model_registry();
 
-/// make_model("resnet:depth=20,norm=evonorm", {3, 32, 32}, 10). Throws InvalidArgument, including
+/// make_model("resnet:depth=20,norm=evonorm", {3, 32, 32}, 10): its last layer has 10 outputs, one
+/// per class or per number to predict. Throws InvalidArgument, including
 /// when the images are too small for the model.
-Network make_model(std::string_view spec, Shape input, std::size_t classes);
+Network make_model(std::string_view spec, Shape input, std::size_t outputs);
 
 }  // namespace hearsay::model

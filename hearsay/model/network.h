@@ -27,8 +27,8 @@ class DoesNotFit : public InvalidArgument {
 ///   Value x = net.add("conv1", Conv2d{.out = 16, .padding = 1, .bias = false}, {net.input()});
 ///   x = net.add("bn1", BatchNorm{}, {x});
 ///
-/// The output of the last operation is the logits, one per class; the training loss is the mean
-/// softmax cross-entropy of a batch. Parameters are named "<operation>.weight" and so on, have
+/// The output of the last operation is what a loss compares with the targets: one logit per class,
+/// or one number per target. Parameters are named "<operation>.weight" and so on, have
 /// PyTorch's shapes, and are stored in the order of the operations.
 class Network {
  public:
@@ -41,7 +41,7 @@ class Network {
 
   const std::vector<Operation>& operations() const { return operations_; }
   const Shape& shape(Value value) const { return operations_[value].shape; }
-  std::size_t classes() const { return operations_.back().shape.size(); }
+  std::size_t outputs() const { return operations_.back().shape.size(); }
 
   /// The parameters, which are trained, sent and mixed.
   const Layout& layout() const { return layout_; }

@@ -9,7 +9,7 @@ namespace {
 /// The CIFAR networks of He, Zhang, Ren, Sun 2016, section 4.2: a 3x3 stem, three stages of 16, 32
 /// and 64 channels with n = (depth - 2) / 6 basic blocks each, the mean over the pixels, a linear
 /// layer. Tensors are named as in akamaster/pytorch_resnet_cifar10.
-Network build(const Arguments& arguments, std::size_t depth, Shape input, std::size_t classes) {
+Network build(const Arguments& arguments, std::size_t depth, Shape input, std::size_t outputs) {
   require_pixels(arguments, input, 4);
   const ResidualStyle style{.norm = norm_of(arguments),
                             .projects = arguments.choice("shortcut") == 1};
@@ -23,27 +23,27 @@ Network build(const Arguments& arguments, std::size_t depth, Shape input, std::s
     }
   }
   x = net.add("pool", GlobalAveragePool{}, {x});
-  net.add("linear", Linear{.out = classes}, {x});
+  net.add("linear", Linear{.out = outputs}, {x});
   return net;
 }
 
 }  // namespace
 
-Network make_resnet(const Arguments& arguments, Shape input, std::size_t classes) {
+Network make_resnet(const Arguments& arguments, Shape input, std::size_t outputs) {
   (void)arguments.choice("depth");
-  return build(arguments, static_cast<std::size_t>(arguments.integer("depth")), input, classes);
+  return build(arguments, static_cast<std::size_t>(arguments.integer("depth")), input, outputs);
 }
 
-Network make_resnet20(const Arguments& arguments, Shape input, std::size_t classes) {
-  return build(arguments, 20, input, classes);
+Network make_resnet20(const Arguments& arguments, Shape input, std::size_t outputs) {
+  return build(arguments, 20, input, outputs);
 }
 
-Network make_resnet54(const Arguments& arguments, Shape input, std::size_t classes) {
-  return build(arguments, 50, input, classes);
+Network make_resnet54(const Arguments& arguments, Shape input, std::size_t outputs) {
+  return build(arguments, 50, input, outputs);
 }
 
-Network make_resnet110(const Arguments& arguments, Shape input, std::size_t classes) {
-  return build(arguments, 110, input, classes);
+Network make_resnet110(const Arguments& arguments, Shape input, std::size_t outputs) {
+  return build(arguments, 110, input, outputs);
 }
 
 }  // namespace hearsay::model

@@ -6,7 +6,7 @@ namespace hearsay::model {
 
 /// The ImageNet network of He et al. 2016 with 18 layers, for images of about 224x224. Tensors are
 /// named as in torchvision.
-Network make_resnet18(const Arguments& arguments, Shape input, std::size_t classes) {
+Network make_resnet18(const Arguments& arguments, Shape input, std::size_t outputs) {
   require_pixels(arguments, input, 32);
   const ResidualStyle style{.norm = norm_of(arguments), .shortcut = "downsample"};
 
@@ -21,7 +21,7 @@ Network make_resnet18(const Arguments& arguments, Shape input, std::size_t class
     }
   }
   x = net.add("avgpool", GlobalAveragePool{}, {x});
-  net.add("fc", Linear{.out = classes}, {x});
+  net.add("fc", Linear{.out = outputs}, {x});
   return net;
 }
 

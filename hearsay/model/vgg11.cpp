@@ -6,7 +6,7 @@ namespace hearsay::model {
 
 /// Configuration A of Simonyan, Zisserman 2015, with the papers' small classifier. Tensors are
 /// numbered as in torchvision: features.I, classifier.I, with I the position in the sequence.
-Network make_vgg11(const Arguments& arguments, Shape input, std::size_t classes) {
+Network make_vgg11(const Arguments& arguments, Shape input, std::size_t outputs) {
   require_pixels(arguments, input, 32);
   const Norm norm = norm_of(arguments);
   constexpr std::size_t kPool = 0;
@@ -30,7 +30,7 @@ Network make_vgg11(const Arguments& arguments, Shape input, std::size_t classes)
   x = net.add("classifier.0", Dropout{.rate = 0.5}, {x});
   x = net.add("classifier.1", Linear{.out = kHidden}, {x});
   x = net.add("classifier.2", Relu{}, {x});
-  net.add("classifier.3", Linear{.out = classes}, {x});
+  net.add("classifier.3", Linear{.out = outputs}, {x});
   return net;
 }
 

@@ -12,6 +12,7 @@
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/image/augment.h"
 #include "hearsay/data/partition.h"
+#include "hearsay/engine/loss.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/learning_rate.h"
 #include "hearsay/gossip/link.h"
@@ -66,6 +67,7 @@ std::vector<Family> families() {
                                                  entry.model, entry.augmentation, entry.epochs)});
   }
   append(engine::objective_registry(), all.back().components);
+  add("losses", "loss", engine::loss_registry());
   add("partitions", "partition", data::partition_registry());
   add("augmentations", "augment", data::augmentation_registry());
   add("optimizers", "optimizer", gossip::optimizer_registry());

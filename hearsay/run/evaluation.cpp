@@ -21,6 +21,8 @@ Evaluation evaluate_file(const fs::path& file, const train::RunOptions& config) 
                                                               .pool = machine.pool(),
                                                               .kernels = machine.kernels(),
                                                               .model = config.model,
+                                                              .task = config.task,
+                                                              .loss = config.loss,
                                                               .partition = "iid",
                                                               .augment = "none",
                                                               .validation = config.validation,

@@ -91,7 +91,7 @@ std::vector<std::vector<std::size_t>> fleets_of(std::span<const train::RunOption
                                                 std::size_t most) {
   const auto alike = [](const train::RunOptions& a, const train::RunOptions& b) {
     const auto shared = [](const train::RunOptions& o) {
-      return std::tie(o.device, o.model, o.data, o.validation, o.augment, o.batch);
+      return std::tie(o.device, o.model, o.task, o.loss, o.data, o.validation, o.augment, o.batch);
     };
     return spec_name(a.device) == "cuda" && shared(a) == shared(b);
   };

@@ -113,7 +113,8 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   s["batch"] = trainer.batch();
   if (const model::Network* network = trainer.objective().network()) {
     s["input"] = to_string(network->shape(network->input()));
-    s["classes"] = network->classes();
+    s["outputs"] = network->outputs();
+    if (config.task != "regression") s["classes"] = network->outputs();
   }
   s["processes"] = trainer.group().processes();
   s["transport"] = trainer.group().transport().name();
@@ -125,6 +126,10 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   s["threads"] = trainer.threads();
   if (const auto counts = trainer.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
+  }
+  if (const auto scale = trainer.objective().target_scale(); !scale.mean.empty()) {
+    s["target_mean"] = scale.mean;
+    s["target_deviation"] = scale.deviation;
   }
   // Read from files, so in any encoding.
   for (const std::string& name : trainer.objective().class_names()) {

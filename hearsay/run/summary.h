@@ -20,7 +20,8 @@ ProcessFigures figures_of_processes(const train::Trainer& trainer);
 
 /// summary.json: the last evaluation, the traffic (`bytes_by_peer`: sent by each over its edges,
 /// `bytes_by_edge`: rows of sender, receiver and bytes if the graph changes), the time, the label
-/// distribution (`class_counts`, a row per peer), the input of a network (`batch` and `input`,
+/// distribution (`class_counts`, a row per peer) or the scale of targets (`target_mean`,
+/// `target_deviation`), the input of a network (`batch` and `input`,
 /// "3x32x32"), its `metrics` (metric_list.h), and the provenance: machine, seed, config and the
 /// SHA-256 of the models. Names are stable; fields that do not apply are omitted.
 std::string summarize(const train::Trainer& trainer, const train::RunOptions& config,

@@ -24,12 +24,13 @@ constexpr std::size_t kMostRuns = 10'000;
 
 /// The default for `figures`: those of the following that the runs have.
 std::vector<Figure> usual_figures() {
+  constexpr int kDecimals = 3;  // at most: the digits of some metrics are significant ones
   std::vector<Figure> usual;
   for (const engine::Metric& metric : engine::known_metrics()) {
     usual.push_back({.name = std::string(metric.label),
                      .key = engine::keys_of(metric).mean,
                      .unit = std::string(metric.unit),
-                     .digits = metric.digits});
+                     .digits = std::min(metric.digits, kDecimals)});
   }
   usual.push_back({.name = "sent", .key = "bytes_total", .unit = "MB", .scale = 1e-6});
   usual.push_back({.name = "factor", .key = "compression_factor", .unit = "x", .digits = 1});

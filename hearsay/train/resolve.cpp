@@ -6,6 +6,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/image/augment.h"
+#include "hearsay/engine/loss.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
@@ -26,8 +27,11 @@ bool makes_its_own_data(const std::string& data) {
 
 /// For networks a decaying rate: at a constant one, peers that have memorized their own samples
 /// have occasional loss spikes (docs/decisions.md).
-std::string_view default_rate(std::string_view model, const Needs& needs) {
-  if (spec_name(model) == "logistic") return "0.1";
+/// For a regression a tenth of that: the gradient of a squared error grows with the error, and at
+/// 0.1 deep networks diverge.
+std::string_view default_rate(std::string_view task, std::string_view model, const Needs& needs) {
+  if (task == "regression") return needs.constant_rate ? "0.005" : "cosine:0.01";
+  if (spec_name(model) == "logistic" || spec_name(model) == "linear") return "0.1";
   return needs.constant_rate ? "0.05" : "cosine:0.1";
 }
 
@@ -83,10 +87,19 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   fill(r.compressor, compresses ? "topk:keep=0.01,value=f16" : "identity");
 
   const data::DatasetEntry* dataset = parts.objective ? nullptr : data::find_dataset(r.data);
+  fill(r.task, dataset != nullptr ? "classification" : "none");
+  if (dataset != nullptr) {
+    const data::Task task = data::parse_task(r.task);
+    fill(r.loss, engine::default_loss(task));
+    engine::make_loss(r.loss, task);
+  }
+  fill(r.loss, "none");
   fill(r.model, dataset != nullptr ? dataset->model : "none");
   fill(r.partition, dataset != nullptr ? "skew:0.8" : "none");
   fill(r.augment, dataset != nullptr ? dataset->augmentation : "none");
   if (parts.objective || makes_its_own_data(r.data)) {
+    refuse_with_own_data(r, r.task != "none", "task");
+    refuse_with_own_data(r, r.loss != "none", "loss");
     refuse_with_own_data(r, r.model != "none", "model");
     refuse_with_own_data(r, r.partition != "none", "partition");
     refuse_with_own_data(r, r.augment != "none", "augment");
@@ -103,7 +116,7 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   fill(r.optimizer, dataset == nullptr   ? "sgd"
                     : needs.own_momentum ? "sgd:weight_decay=1e-4"
                                          : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill(r.lr, dataset != nullptr ? default_rate(r.model, needs) : "0.05");
+  fill(r.lr, dataset != nullptr ? default_rate(r.task, r.model, needs) : "0.05");
 
   if (r.epochs > 0 && r.rounds > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");

@@ -23,6 +23,9 @@ constexpr std::uint64_t kMostBatch = 1 << 20;
 constexpr std::uint64_t kMostSeed = 0x7FFFFFFFFFFFFFFF;  // the largest TOML integer
 constexpr std::uint64_t kMostThreads = 1024;
 
+constexpr std::string_view kFirstTask[] = {"auto", "classification", "none"};
+constexpr std::string_view kFirstLoss[] = {"auto", "cross-entropy", "none"};
+
 constexpr Option kOptions[] = {
     {"peers", &RunOptions::peers, "N", "number of peers; 0: what the graph implies, or 4", true,
      kMostPeers},
@@ -34,6 +37,12 @@ constexpr Option kOptions[] = {
      "what goes on the wire (hearsay list compressors); auto: topk:keep=0.01,value=f16 if the "
      "algorithm compresses, else identity"},
     {"data", &RunOptions::data, "SPEC", "dataset or closed-form problem (hearsay list data)"},
+    {"task", &RunOptions::task, "classification|regression",
+     "what is learnt on a dataset: classes or numbers; auto: classification", true, 0, kFirstTask},
+    {"loss", &RunOptions::loss, "SPEC",
+     "what is minimized on a dataset (hearsay list losses); auto: cross-entropy for "
+     "classification, mse for regression",
+     true, 0, kFirstLoss},
     {"model", &RunOptions::model, "SPEC",
      "what is trained on a dataset (hearsay list models); auto: that of the dataset (hearsay list "
      "data)"},
@@ -52,7 +61,8 @@ constexpr Option kOptions[] = {
      "problems"},
     {"lr", &RunOptions::lr, "SPEC",
      "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.1 for networks, 0.05 if the "
-     "method needs a constant one; 0.1 for model logistic; 0.05 for closed-form problems"},
+     "method needs a constant one, a tenth of that for regression; 0.1 for models logistic and "
+     "linear on classes; 0.05 for closed-form problems"},
     {"epochs", &RunOptions::epochs, "E",
      "epochs to train, if rounds is 0; both 0: those of the dataset (hearsay list data), 1000 "
      "rounds for closed-form problems",
@@ -266,7 +276,9 @@ std::string RunOptions::hash() const {
   Sha256 sha;
   for (const Option& option : kOptions) {
     if (!option.changes_results) continue;
-    const std::string line = fmt::format("{}={}\n", option.key, option.text(*this));
+    const std::string value = option.text(*this);
+    if (std::ranges::find(option.unhashed, value) != option.unhashed.end()) continue;
+    const std::string line = fmt::format("{}={}\n", option.key, value);
     sha.update(line.data(), line.size());
   }
   return sha.finish_hex();

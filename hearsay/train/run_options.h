@@ -32,6 +32,8 @@ struct RunOptions {
   std::string algorithm = "scsp";
   std::string compressor = "auto";  ///< of the messages
   std::string data = "digits";      ///< a dataset or a closed-form problem
+  std::string task = "auto";        ///< classification or regression
+  std::string loss = "auto";
   std::string model = "auto";
   std::string partition = "auto";  ///< of the samples among the peers
   std::string augment = "auto";    ///< of training images
@@ -80,6 +82,9 @@ struct Option {
   std::string_view meaning;
   bool changes_results = true;  ///< part of the hash; threads and checkpoint intervals are not
   std::uint64_t most = 0;       ///< the largest count
+  /// Values with which a run is what it was before the option existed. They are not hashed: the
+  /// hashes of such runs stay, and their directories can be resumed.
+  std::span<const std::string_view> unhashed{};
 
   /// The value as text: what `RunOptions::set` takes.
   std::string text(const RunOptions& options) const;

@@ -38,6 +38,8 @@ std::unique_ptr<engine::Objective> make_objective(const RunOptions& config, cons
                                          .pool = machine.pool(),
                                          .kernels = machine.kernels(),
                                          .model = config.model,
+                                         .task = config.task,
+                                         .loss = config.loss,
                                          .partition = config.partition,
                                          .augment = config.augment,
                                          .validation = config.validation,

@@ -108,7 +108,8 @@ const std::vector<Mistake> kCommandLine{
     {"list_family",
      {"list", "graps"},
      "[list] no list is named 'graps' (did you mean 'graphs'?); there are graphs, compressors, "
-     "algorithms, models, data, partitions, augmentations, optimizers, rates, devices, transports, "
+     "algorithms, models, data, losses, partitions, augmentations, optimizers, rates, devices, "
+     "transports, "
      "energy-models"},
     {"report_on_nothing",
      {"report"},
@@ -133,7 +134,8 @@ const std::vector<Mistake> kNames{
      "[data] no data is named 'digts' (did you mean 'digits'?); there are consensus, "
      "least-squares, logistic, digits, ..."},
     {"model", with("--model", "resnet21"),
-     "[model] no model is named 'resnet21' (did you mean 'resnet20'?); there are logistic, mlp, "
+     "[model] no model is named 'resnet21' (did you mean 'resnet20'?); there are logistic, linear, "
+     "mlp, "
      "..."},
     {"augmentation", with("--augment", "crop-flp"),
      "[augmentation] no augmentation is named 'crop-flp' (did you mean 'crop-flip'?); there are "

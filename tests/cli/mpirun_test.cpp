@@ -43,6 +43,39 @@ TEST(UnderMpirun, TheProgramTrainsAsAlone) {
   EXPECT_EQ(count(together.out, "run directory: together"), 1u) << together.out;
 }
 
+TEST(UnderMpirun, ARegressionTrainsAsAlone) {
+  const support::Scratch scratch;
+  const auto into = [](const std::string& out) -> Words {
+    return {"train",
+            "--task",
+            "regression",
+            "--data",
+            "synthetic:shape=1x4x4,targets=2,samples=200",
+            "--model",
+            "mlp:hidden=8",
+            "--algorithm",
+            "sgp",
+            "--peers",
+            "5",
+            "--rounds",
+            "12",
+            "--evaluate",
+            "5",
+            "--validation",
+            "0.1",
+            "--out",
+            out};
+  };
+  ASSERT_EQ(hearsay(into("alone"), scratch.path()).status, 0);
+  const Result together = hearsay(into("together"), scratch.path(), mpirun(3));
+  ASSERT_EQ(together.status, 0) << together.err;
+  EXPECT_EQ(lasting(summary_of(scratch / "together")), lasting(summary_of(scratch / "alone")));
+  EXPECT_EQ(metrics_of(scratch / "together"), metrics_of(scratch / "alone"));
+  EXPECT_EQ(support::contents(scratch / "together/models"),
+            support::contents(scratch / "alone/models"));
+  EXPECT_TRUE(summary_of(scratch / "alone").contains("validation_r2_mean"));
+}
+
 TEST(UnderMpirun, NamesNeedNotBeAscii) {
   const support::Scratch scratch;
   fs::create_directories(scratch / "Donn\u00e9es");

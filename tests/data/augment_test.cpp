@@ -25,13 +25,13 @@ Dataset some_images(bool floats, std::size_t margin = 0) {
   images.mean = {0.3f, 0.5f};
   images.deviation = {0.2f, 0.25f};
   for (std::size_t i = 0; i < 12; ++i) {
-    images.train.labels.push_back(static_cast<std::uint16_t>(i % 2));
+    images.train.labels().push_back(static_cast<std::uint16_t>(i % 2));
     for (std::size_t k = 0; k < images.stored_features(); ++k) {
       const auto pixel = static_cast<std::uint8_t>(1 + (k * 7 + i * 31) % 254);
       if (floats) {
-        images.train.values.push_back(pixel);
+        images.train.inputs.as<float>().push_back(pixel);
       } else {
-        images.train.pixels.push_back(pixel);
+        images.train.inputs.as<std::uint8_t>().push_back(pixel);
       }
     }
   }
@@ -47,7 +47,7 @@ double seen(const Dataset& d, std::size_t i, std::size_t c, std::int64_t y, std:
     const std::size_t at = i * d.stored_features() + c * d.stored_height() * d.stored_width() +
                            (static_cast<std::size_t>(y) + d.margin) * d.stored_width() +
                            static_cast<std::size_t>(x) + d.margin;
-    p = d.train.values.empty() ? d.train.pixels[at] : static_cast<double>(d.train.values[at]);
+    d.train.inputs.visit([&](const auto& entries) { p = static_cast<double>(entries[at]); });
   }
   return (static_cast<double>(d.scale) * p - static_cast<double>(d.mean[c])) /
          static_cast<double>(d.deviation[c]);
@@ -112,7 +112,7 @@ TEST_P(AugmentationContract, LeavesAPlainImagePlain) {
   // Inside the image: crop-flip's border is black, so pixel and mean are 0 here.
   Dataset images = some_images(false, 3);
   images.mean = {0, 0};
-  std::ranges::fill(images.train.pixels, 0);
+  std::ranges::fill(images.train.inputs.as<std::uint8_t>(), 0);
   const auto augmentation = make_augmentation(GetParam().example);
   for (std::size_t slot = 0; slot < 12; ++slot) {
     for (const float value :
@@ -192,9 +192,9 @@ TEST(CropFlip, EqualsItsDefinition) {
 TEST(CropFlip, MirrorsHalfAndCutsEverywhereAlike) {
   // One bright pixel in the middle: its position shows the shift.
   Dataset images{.name = "test", .height = 33, .width = 33, .classes = 1};
-  images.train.pixels.assign(33 * 33, 0);
-  images.train.pixels[16 * 33 + 16] = 1;
-  images.train.labels = {0};
+  images.train.inputs.as<std::uint8_t>().assign(33 * 33, 0);
+  images.train.inputs.as<std::uint8_t>()[16 * 33 + 16] = 1;
+  images.train.labels() = {0};
   const auto augmentation = make_augmentation("crop-flip");
   std::map<std::size_t, int> places;
   constexpr int kDraws = 81 * 200;
@@ -210,8 +210,8 @@ TEST(CropFlip, MirrorsHalfAndCutsEverywhereAlike) {
     EXPECT_NEAR(count, 200, 5 * std::sqrt(200.0));
   }
 
-  images.train.pixels.assign(33 * 33, 0);
-  images.train.pixels[16 * 33 + 6] = 1;  // left; right when mirrored
+  images.train.inputs.as<std::uint8_t>().assign(33 * 33, 0);
+  images.train.inputs.as<std::uint8_t>()[16 * 33 + 6] = 1;  // left; right when mirrored
   int mirrored = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
     const Random random(2, Purpose::kAugment, 0, static_cast<std::uint32_t>(draw / 32));
@@ -225,10 +225,10 @@ TEST(CropFlip, MirrorsHalfAndCutsEverywhereAlike) {
 TEST(ResizedCrop, TakesRectanglesOfTheStatedAreasAndRatios) {
   Dataset images{.name = "test", .channels = 2, .height = 56, .width = 56, .margin = 4};
   images.classes = 1;
-  images.train.labels = {0};
+  images.train.labels() = {0};
   for (std::size_t c = 0; c < 2; ++c) {
     for (std::size_t k = 0; k < 64 * 64; ++k) {
-      images.train.values.push_back(static_cast<float>(c == 0 ? k / 64 : k % 64));
+      images.train.inputs.as<float>().push_back(static_cast<float>(c == 0 ? k / 64 : k % 64));
     }
   }
   const auto augmentation = make_augmentation("resized-crop:flip=0");

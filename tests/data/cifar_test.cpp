@@ -45,11 +45,12 @@ TEST_F(Cifar, KeepsRecordsInOrderWithPlanarPixels) {
   EXPECT_EQ(cifar->channels, 3u);
   EXPECT_EQ(cifar->height, 32u);
   EXPECT_EQ(cifar->classes, 10u);
-  EXPECT_EQ(cifar->train.pixels.back(), 77);
-  EXPECT_EQ(cifar->train.pixels[10000 * 3072], 78);
-  EXPECT_EQ(std::ranges::count(cifar->train.pixels, 0), std::ssize(cifar->train.pixels) - 2);
+  EXPECT_EQ(cifar->train.inputs.as<std::uint8_t>().back(), 77);
+  EXPECT_EQ(cifar->train.inputs.as<std::uint8_t>()[10000 * 3072], 78);
+  EXPECT_EQ(std::ranges::count(cifar->train.inputs.as<std::uint8_t>(), 0),
+            std::ssize(cifar->train.inputs.as<std::uint8_t>()) - 2);
   for (std::size_t i = 0; i < 12; ++i) {
-    EXPECT_EQ(cifar->train.labels[20000 + i], i < 10 ? i : 0) << "in the third file";
+    EXPECT_EQ(cifar->train.labels()[20000 + i], i < 10 ? i : 0) << "in the third file";
   }
   EXPECT_EQ(cifar->mean, (std::vector<float>{0.4914f, 0.4822f, 0.4465f}));
   EXPECT_EQ(cifar->deviation, (std::vector<float>{0.2023f, 0.1994f, 0.2010f}));
@@ -60,7 +61,7 @@ TEST_F(Cifar, OfAHundredClassesTakesTheFineLabels) {
   EXPECT_EQ(cifar->train.size(), 50000u);
   EXPECT_EQ(cifar->test.size(), 10000u);
   EXPECT_EQ(cifar->classes, 100u);
-  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(cifar->train.labels[i], i);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(cifar->train.labels()[i], i);
   EXPECT_EQ(cifar->mean, (std::vector<float>{0.5071f, 0.4867f, 0.4408f}));
   EXPECT_EQ(cifar->deviation, (std::vector<float>{0.2675f, 0.2565f, 0.2761f}));
 }

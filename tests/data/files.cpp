@@ -227,4 +227,21 @@ std::string write_example(std::string_view name, const fs::path& folder) {
   return fmt::format("{}:{}", name, folder.string());
 }
 
+std::string write_regression_example(std::string_view name, const fs::path& folder) {
+  if (name == "npz") {
+    const std::vector<Member> members{
+        {"x.npy", npy("<f4", "(4, 3)", std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2})},
+        {"y.npy", npy("<f8", "(4, 2)", std::vector<double>{0.5, 1, 1.5, -2, 2.5, 3, 3.5, -4})},
+    };
+    write_bytes(folder / "mine.npz", zip(members, true));
+    return fmt::format("npz:{},test=0.5", (folder / "mine.npz").string());
+  }
+  if (name == "csv") {
+    support::write_text(folder / "mine.csv", "a,price,b\n1,10.5,2\n3,20,4\n5,-3,6\n7,8,9\n");
+    return fmt::format("csv:{},test=0.5,target=price+b", (folder / "mine.csv").string());
+  }
+  if (name == "synthetic") return "synthetic:shape=2x5x6,targets=2,samples=50";
+  throw std::runtime_error(fmt::format("no regression example of {}", name));
+}
+
 }  // namespace hearsay::data

@@ -55,6 +55,9 @@ void write_folder(const std::filesystem::path& folder, std::size_t side);
 /// them.
 std::string write_example(std::string_view name, const std::filesystem::path& folder);
 
+/// The same with numbers to predict, for rows with make_regression.
+std::string write_regression_example(std::string_view name, const std::filesystem::path& folder);
+
 /// The message that a call throws, or "no error".
 template <class Error, class Action>
 std::string error_of(Action action) {

@@ -24,7 +24,7 @@ TEST(Folder, ReadsClassesInAlphabeticalOrderAndPicturesOfBothKinds) {
   write_bytes(scratch / "train/dog/.hidden.png", bytes_of("no picture"));
   const auto images = make_dataset(spec_of(scratch, 28));
   EXPECT_EQ(images->class_names, (std::vector<std::string>{"cat", "dog"}));
-  EXPECT_EQ(images->train.labels, (std::vector<std::uint16_t>{0, 0, 1, 1}));
+  EXPECT_EQ(images->train.labels(), (std::vector<std::uint16_t>{0, 0, 1, 1}));
   EXPECT_EQ(images->height, 28u);
   EXPECT_EQ(images->margin, 2u);
   EXPECT_EQ(images->stored_features(), 3u * 32 * 32);
@@ -53,7 +53,8 @@ TEST(Folder, KeepsTheCentreSquareOfAWidePicture) {
   write_bytes(scratch / "train/only/a.png", png(2, 4, rgb));
   write_bytes(scratch / "test/only/a.png", png(2, 4, rgb));
   const auto images = make_dataset(spec_of(scratch, 2));
-  EXPECT_EQ(images->train.pixels, (Bytes{10, 40, 70, 11, 20, 50, 80, 12, 30, 60, 90, 13}));
+  EXPECT_EQ(images->train.inputs.as<std::uint8_t>(),
+            (Bytes{10, 40, 70, 11, 20, 50, 80, 12, 30, 60, 90, 13}));
 }
 
 TEST(Picture, OfTwoByTwoComesBackFromPngExactlyAndFromJpegNearly) {

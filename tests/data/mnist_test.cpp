@@ -23,10 +23,10 @@ TEST(Mnist, ReadsPlainAndGzippedFilesAlike) {
     EXPECT_EQ(mnist->features(), 784u);
     EXPECT_EQ(mnist->mean, std::vector<float>{0.1307f});
     EXPECT_EQ(mnist->deviation, std::vector<float>{0.3081f});
-    for (std::size_t k = 0; k < mnist->train.pixels.size(); ++k) {
-      ASSERT_EQ(mnist->train.pixels[k], k % 251);
+    for (std::size_t k = 0; k < mnist->train.inputs.as<std::uint8_t>().size(); ++k) {
+      ASSERT_EQ(mnist->train.inputs.as<std::uint8_t>()[k], k % 251);
     }
-    for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(mnist->train.labels[i], i % 10);
+    for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(mnist->train.labels()[i], i % 10);
   }
 }
 

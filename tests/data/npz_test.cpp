@@ -38,9 +38,9 @@ TEST_F(Npz, ReadsStoredAndDeflatedMembersAlike) {
   };
   for (const bool deflated : {false, true}) {
     const auto own = read(members, deflated);
-    EXPECT_EQ(own->train.values, (std::vector<float>{1, 20, 2, 30, 3, 40, 4, 50}));
-    EXPECT_EQ(own->train.labels, (std::vector<std::uint16_t>{0, 1, 0, 1}));
-    EXPECT_EQ(own->test.values, (std::vector<float>{5, 60}));
+    EXPECT_EQ(own->train.inputs.as<float>(), (std::vector<float>{1, 20, 2, 30, 3, 40, 4, 50}));
+    EXPECT_EQ(own->train.labels(), (std::vector<std::uint16_t>{0, 1, 0, 1}));
+    EXPECT_EQ(own->test.inputs.as<float>(), (std::vector<float>{5, 60}));
     EXPECT_EQ(own->channels, 2u);
     EXPECT_EQ(own->classes, 2u);
     // Per feature: means 2.5 and 35, deviations sqrt(5 / 4) and ten times that.
@@ -60,7 +60,9 @@ TEST_F(Npz, KnowsTheShapesOfImagesAndNormalisesByChannel) {
   EXPECT_EQ(own->channels, 2u);
   EXPECT_EQ(own->height, 3u);
   EXPECT_EQ(own->width, 5u);
-  EXPECT_EQ(own->train.pixels.size() + own->test.pixels.size(), entries.size());
+  EXPECT_EQ(
+      own->train.inputs.as<std::uint8_t>().size() + own->test.inputs.as<std::uint8_t>().size(),
+      entries.size());
   EXPECT_NEAR(own->mean[0], 0.5, 0.05);
   EXPECT_NEAR(own->deviation[0], 0.5, 0.01);
   EXPECT_NEAR(own->mean[1], 0.2, 1e-6);
@@ -79,7 +81,7 @@ TEST_F(Npz, ReadsEveryNumberType) {
   const auto check = [&](const Bytes& x) {
     const auto own =
         read({{"x.npy", x}, {"y.npy", kLabels}, {"x_test.npy", x}, {"y_test.npy", kLabels}});
-    EXPECT_EQ(own->train.values, expected);
+    EXPECT_EQ(own->train.inputs.as<float>(), expected);
   };
   check(npy("<u2", "(4, 1)", std::vector<std::uint16_t>{1, 2, 3, 4}));
   check(npy("<u4", "(4, 1)", std::vector<std::uint32_t>{1, 2, 3, 4}));
@@ -103,10 +105,10 @@ TEST_F(Npz, DrawsATestPartOfEveryClassIfThereIsNone) {
       path(),
       zip({{"x.npy", npy("<f4", "(100, 1)", x)}, {"y.npy", npy("|u1", "(100,)", y)}}, true));
   const auto own = make_dataset("npz:" + path());
-  EXPECT_EQ(std::ranges::count(own->test.labels, 0), 6);
-  EXPECT_EQ(std::ranges::count(own->test.labels, 1), 14);
-  std::vector<float> all = own->train.values;
-  all.insert(all.end(), own->test.values.begin(), own->test.values.end());
+  EXPECT_EQ(std::ranges::count(own->test.labels(), 0), 6);
+  EXPECT_EQ(std::ranges::count(own->test.labels(), 1), 14);
+  std::vector<float> all = own->train.inputs.as<float>();
+  all.insert(all.end(), own->test.inputs.as<float>().begin(), own->test.inputs.as<float>().end());
   std::ranges::sort(all);
   EXPECT_EQ(all, x) << "each sample is in one part";
   EXPECT_EQ(error_of<InvalidArgument>([&] { make_dataset("npz:" + path() + ",test=0.001"); }),
@@ -125,9 +127,10 @@ TEST_F(Npz, SaysWhatIsWrongWithTheArrays) {
                 "x.npy, labels.npy");
   EXPECT_EQ(corrupt({{"x.npy", x}, {"y.npy", npy("<i4", "(1,)", std::vector<std::int32_t>{0})}}),
             start + "has 4 samples in x and 1 labels in y");
-  EXPECT_EQ(
-      corrupt({{"x.npy", x}, {"y.npy", x}}),
-      start + "has y of type f4 and shape (4, 1); labels must be whole numbers, one per sample");
+  EXPECT_EQ(corrupt({{"x.npy", x}, {"y.npy", x}}),
+            start +
+                "has y of type f4 and shape (4, 1); labels must be whole numbers, one per sample; "
+                "to predict numbers use --task regression");
   EXPECT_EQ(corrupt({{"x.npy", x},
                      {"y.npy", npy("<i4", "(4,)", std::vector<std::int32_t>{0, -1, 0, 1})}}),
             start + "has label -1 in y; labels must be 0 to 65535");
@@ -144,6 +147,45 @@ TEST_F(Npz, SaysWhatIsWrongWithTheArrays) {
                      {"x_test.npy", npy("<f4", "(2, 2)", std::vector<float>{1, 2, 3, 4})},
                      {"y_test.npy", kLabels}}),
             start + "has x_test of type f4 and shape (2, 2); x has f4 and (4, 1)");
+}
+
+TEST_F(Npz, ReadsNumbersToPredict) {
+  const Bytes x = npy("<f4", "(4, 1)", std::vector<float>{1, 2, 3, 4});
+  const auto regression = [&](const Bytes& y, std::vector<Member> more = {}) {
+    more.insert(more.begin(), {{"x.npy", x}, {"y.npy", y}});
+    write_bytes(path(), zip(more, true));
+    return make_dataset("npz:" + path() + ",test=0.5", Task::kRegression);
+  };
+  const auto one = regression(npy("<f8", "(4,)", std::vector<double>{0.5, 1, 1.5, 2}));
+  EXPECT_EQ(one->outputs(), 1u);
+  EXPECT_EQ(one->train.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(one->train.targets.as<float>()[i], one->train.inputs.as<float>()[i] / 2);
+  }
+  const Bytes two = npy("<f4", "(4, 2)", std::vector<float>{1, -1, 2, -2, 3, -3, 4, -4});
+  EXPECT_EQ(regression(two)->outputs(), 2u);
+  EXPECT_EQ(regression(kLabels)->outputs(), 1u) << "whole numbers are numbers too";
+  EXPECT_EQ(regression(two, {{"x_test.npy", x}, {"y_test.npy", two}})->test.size(), 4u);
+
+  const std::string start = "[npz] " + path() + " ";
+  EXPECT_EQ(error_of<CorruptData>([&] {
+              regression(npy("<f4", "(2, 2, 1)", std::vector<float>{1, 2, 3, 4}));
+            }),
+            start +
+                "has y of shape (2, 2, 1); numbers to predict must be samples, or samples by "
+                "targets");
+  EXPECT_EQ(error_of<CorruptData>([&] {
+              regression(npy("<f4", "(3,)", std::vector<float>{1, 2, 3}));
+            }),
+            start + "has 4 samples in x and 3 targets in y");
+  EXPECT_EQ(error_of<CorruptData>([&] {
+              regression(npy("<f8", "(4,)", std::vector<double>{1, 2, 1e300, 3}));
+            }),
+            start + "has 1e+300 at entry 2 of y; entries must be finite floats");
+  EXPECT_EQ(error_of<CorruptData>([&] {
+              regression(two, {{"x_test.npy", x}, {"y_test.npy", kLabels}});
+            }),
+            start + "has 1 targets a sample in y_test; y has 2");
 }
 
 TEST_F(Npz, SaysWhatIsWrongWithAnArraysHeader) {

@@ -18,15 +18,44 @@ TEST(Synthetic, HasTheShapeAndTheNumberAskedFor) {
   EXPECT_EQ(task->width, 7u);
   EXPECT_EQ(task->train.size(), 100u);
   EXPECT_EQ(task->test.size(), 20u);
-  EXPECT_EQ(task->train.labels[4], 1);
+  EXPECT_EQ(task->train.labels()[4], 1);
 }
 
 TEST(Synthetic, IsAnotherTaskForAnotherSeedAndTestsOnOtherSamples) {
   const auto one = make_dataset("synthetic:samples=100,seed=1");
   const auto two = make_dataset("synthetic:samples=100,seed=2");
-  EXPECT_NE(one->train.pixels, two->train.pixels);
-  EXPECT_FALSE(
-      std::equal(one->test.pixels.begin(), one->test.pixels.end(), one->train.pixels.begin()));
+  EXPECT_NE(one->train.inputs.as<std::uint8_t>(), two->train.inputs.as<std::uint8_t>());
+  EXPECT_FALSE(std::equal(one->test.inputs.as<std::uint8_t>().begin(),
+                          one->test.inputs.as<std::uint8_t>().end(),
+                          one->train.inputs.as<std::uint8_t>().begin()));
+}
+
+TEST(SyntheticRegression, HasTargetsOfAboutTheSameSizeFixedByItsParameters) {
+  constexpr std::string_view spec = "synthetic:shape=2x5x7,targets=3,samples=500";
+  const auto task = make_dataset(spec, Task::kRegression);
+  EXPECT_EQ(task->outputs(), 3u);
+  EXPECT_EQ(task->train.size(), 500u);
+  EXPECT_EQ(task->test.size(), 100u);
+  EXPECT_EQ(task->train.inputs.size(), 500u * 70);
+  EXPECT_EQ(task->train.targets.size(), 1500u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(task->target_mean[k], 0, 0.3);
+    EXPECT_GT(task->target_deviation[k], 0.8);
+    EXPECT_LT(task->target_deviation[k], 2.2);
+  }
+  const auto again = make_dataset(spec, Task::kRegression);
+  EXPECT_EQ(again->train.inputs, task->train.inputs);
+  EXPECT_EQ(again->train.targets, task->train.targets);
+  EXPECT_EQ(sha256_of(*again), sha256_of(*task));
+  const auto other =
+      make_dataset("synthetic:shape=2x5x7,targets=3,samples=500,seed=1", Task::kRegression);
+  EXPECT_NE(other->train.targets, task->train.targets);
+  EXPECT_NE(sha256_of(*other), sha256_of(*task));
+  EXPECT_EQ(
+      error_of<InvalidArgument>([] { make_dataset("synthetic:classes=3", Task::kRegression); }),
+      "[synthetic] --task regression has no classes; give targets=...");
+  EXPECT_EQ(error_of<InvalidArgument>([] { make_dataset("synthetic:targets=3"); }),
+            "[synthetic] targets is for --task regression; add that, or give classes=...");
 }
 
 TEST(Synthetic, IsNormalisedRoughly) {
@@ -55,9 +84,9 @@ TEST(Synthetic, CanBeLearntAndIsHarderWithMoreNoise) {
     for (std::size_t i = 0; i < task->train.size(); ++i) {
       const auto image = task->train.image(i, features);
       for (std::size_t k = 0; k < features; ++k) {
-        means[task->train.labels[i]][k] += static_cast<double>(image[k]) *
-                                           static_cast<double>(task->classes) /
-                                           static_cast<double>(task->train.size());
+        means[task->train.labels()[i]][k] += static_cast<double>(image[k]) *
+                                             static_cast<double>(task->classes) /
+                                             static_cast<double>(task->train.size());
       }
     }
     double right = 0;
@@ -69,7 +98,7 @@ TEST(Synthetic, CanBeLearntAndIsHarderWithMoreNoise) {
         return sum;
       };
       const auto nearest = std::ranges::min_element(means, {}, distance) - means.begin();
-      right += nearest == task->test.labels[i] ? 1 : 0;
+      right += nearest == task->test.labels()[i] ? 1 : 0;
     }
     return right / static_cast<double>(task->test.size());
   };

@@ -9,6 +9,7 @@
 
 #include "data/files.h"
 #include "hearsay/core/error.h"
+#include "hearsay/data/targets.h"
 
 namespace hearsay::data {
 namespace {
@@ -17,30 +18,31 @@ TEST(HoldOut, MovesTheFractionOfEveryClass) {
   const auto digits = make_dataset("digits");
   const auto held = hold_out(digits, 0.1, 5);
   EXPECT_EQ(held->train.size() + held->validation.size(), digits->train.size());
-  EXPECT_EQ(held->test.pixels, digits->test.pixels);
+  EXPECT_EQ(held->test.inputs, digits->test.inputs);
   EXPECT_EQ(held->scale, digits->scale);
   EXPECT_EQ(held->height, digits->height);
   for (std::uint16_t label = 0; label < 10; ++label) {
-    const auto all = static_cast<double>(std::ranges::count(digits->train.labels, label));
-    EXPECT_EQ(std::ranges::count(held->validation.labels, label), std::lround(0.1 * all));
+    const auto all = static_cast<double>(std::ranges::count(digits->train.labels(), label));
+    EXPECT_EQ(std::ranges::count(held->validation.labels(), label), std::lround(0.1 * all));
   }
 }
 
 TEST(HoldOut, KeepsEverySampleOnceWithItsLabel) {
   Dataset own{.name = "own", .channels = 2, .classes = 3};
   for (std::size_t i = 0; i < 60; ++i) {
-    own.train.values.insert(own.train.values.end(), {static_cast<float>(i), 0.5f});
-    own.train.labels.push_back(static_cast<std::uint16_t>(i % 3));
+    own.train.inputs.as<float>().insert(own.train.inputs.as<float>().end(),
+                                        {static_cast<float>(i), 0.5f});
+    own.train.labels().push_back(static_cast<std::uint16_t>(i % 3));
   }
   const auto held = hold_out(std::make_shared<const Dataset>(own), 0.25, 1);
   EXPECT_EQ(held->validation.size(), 15u);
-  EXPECT_TRUE(held->validation.pixels.empty());
+  EXPECT_EQ(held->validation.inputs.type(), ElementType::kF32);
   std::vector<float> seen;
   for (const Samples* part : {&held->train, &held->validation}) {
-    EXPECT_EQ(part->values.size(), 2 * part->size());
+    EXPECT_EQ(part->inputs.as<float>().size(), 2 * part->size());
     for (std::size_t i = 0; i < part->size(); ++i) {
-      EXPECT_EQ(static_cast<std::size_t>(part->values[2 * i]) % 3, part->labels[i]);
-      seen.push_back(part->values[2 * i]);
+      EXPECT_EQ(static_cast<std::size_t>(part->inputs.as<float>()[2 * i]) % 3, part->labels()[i]);
+      seen.push_back(part->inputs.as<float>()[2 * i]);
     }
   }
   std::ranges::sort(seen);
@@ -49,10 +51,10 @@ TEST(HoldOut, KeepsEverySampleOnceWithItsLabel) {
 
 TEST(HoldOut, IsAFunctionOfTheSeed) {
   const auto digits = make_dataset("digits");
-  EXPECT_EQ(hold_out(digits, 0.2, 1)->validation.pixels,
-            hold_out(digits, 0.2, 1)->validation.pixels);
-  EXPECT_NE(hold_out(digits, 0.2, 1)->validation.pixels,
-            hold_out(digits, 0.2, 2)->validation.pixels);
+  EXPECT_EQ(hold_out(digits, 0.2, 1)->validation.inputs,
+            hold_out(digits, 0.2, 1)->validation.inputs);
+  EXPECT_NE(hold_out(digits, 0.2, 1)->validation.inputs,
+            hold_out(digits, 0.2, 2)->validation.inputs);
 }
 
 TEST(HoldOut, OfNothingIsTheDatasetItself) {
@@ -62,10 +64,31 @@ TEST(HoldOut, OfNothingIsTheDatasetItself) {
 
 TEST(HoldOut, NeverTakesTheLastSampleOfAClass) {
   Dataset own{.name = "own", .classes = 3};
-  own.train.labels = {0, 0, 0, 1, 1};  // none of class 2
-  own.train.values = {1, 2, 3, 4, 5};
+  own.train.labels() = {0, 0, 0, 1, 1};  // none of class 2
+  own.train.inputs.as<float>() = {1, 2, 3, 4, 5};
   const auto held = hold_out(std::make_shared<const Dataset>(own), 0.99, 1);
-  EXPECT_EQ(held->train.labels, (std::vector<std::uint16_t>{0, 1}));
+  EXPECT_EQ(held->train.labels(), (std::vector<std::uint16_t>{0, 1}));
+}
+
+TEST(HoldOut, DrawsFromAllSamplesOfARegression) {
+  Dataset own{.name = "own"};
+  for (std::size_t i = 0; i < 20; ++i) {
+    const auto value = static_cast<float>(i);
+    own.train.inputs.as<float>().push_back(value);
+    own.train.targets.as<float>().insert(own.train.targets.as<float>().end(), {value, -value});
+  }
+  own.train.targets_each = 2;
+  set_target_scale(own);
+  const auto held = hold_out(std::make_shared<const Dataset>(own), 0.25, 1);
+  EXPECT_EQ(held->train.size(), 15u);
+  ASSERT_EQ(held->validation.size(), 5u);
+  EXPECT_EQ(held->target_mean, own.target_mean);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(held->validation.targets.as<float>()[2 * i + 1],
+              -held->validation.inputs.as<float>()[i]);
+  }
+  EXPECT_EQ(error_of<InvalidArgument>([&] { hold_out(held, 0.01, 1); }),
+            "[validation] 0.01 of 15 training samples is no sample; give a larger fraction");
 }
 
 TEST(HoldOut, SaysWhatIsWrong) {

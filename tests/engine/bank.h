@@ -20,6 +20,8 @@ struct BankOptions {
   std::uint64_t seed = 7;
   std::size_t threads = 1;
   std::string model = "logistic";
+  std::string task = "auto";
+  std::string loss = "auto";
   std::string partition = "iid";
   std::string augment = "none";
   double validation = 0;
@@ -41,6 +43,8 @@ class Bank {
                                          .pool = pool_,
                                          .kernels = *kernels_,
                                          .model = options.model,
+                                         .task = options.task,
+                                         .loss = options.loss,
                                          .partition = options.partition,
                                          .augment = options.augment,
                                          .validation = options.validation,

@@ -35,7 +35,7 @@ TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
 
   const Doubles logits =
       reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
-  EXPECT_LE(engine::distance(engine::run_logits(program, net_.classes(), example_), logits),
+  EXPECT_LE(engine::distance(engine::run_logits(program, net_.outputs(), example_), logits),
             kTolerance * engine::norm(logits));
 
   EXPECT_EQ(engine::run_gradient(program, example_, key_), planned);

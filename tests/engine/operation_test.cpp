@@ -51,7 +51,7 @@ TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
 
 TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
   cpu::Program program = make_program();
-  const std::vector<float> logits = run_logits(program, net_.classes(), example_);
+  const std::vector<float> logits = run_logits(program, net_.outputs(), example_);
   const Doubles expected =
       model::reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
   EXPECT_LE(distance(logits, expected), kTolerance * norm(expected));
@@ -67,8 +67,8 @@ TEST_P(PlannedOperation, ForgetsWhatItComputedBefore) {
   EXPECT_EQ(run_gradient(used, example_, key_), run_gradient(fresh, example_, key_));
 
   run_gradient(used, poison, {.seed = 4});
-  EXPECT_EQ(run_logits(used, net_.classes(), example_),
-            run_logits(other, net_.classes(), example_));
+  EXPECT_EQ(run_logits(used, net_.outputs(), example_),
+            run_logits(other, net_.outputs(), example_));
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, PlannedOperation,

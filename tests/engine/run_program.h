@@ -29,8 +29,8 @@ inline ProgramOutcome run_gradient(cpu::Program& program, const Example& example
   outcome.gradient.resize(parameters.size(), 7.0f);
   outcome.buffers = to_floats(example.buffers);
   std::ranges::copy(to_floats(example.samples.images), program.images().begin());
-  outcome.loss =
-      program.gradient(parameters, outcome.buffers, example.samples.labels, key, outcome.gradient);
+  outcome.loss = program.gradient(parameters, outcome.buffers, example.samples.targets(), key,
+                                  outcome.gradient);
   return outcome;
 }
 
@@ -38,7 +38,7 @@ inline std::vector<float> run_logits(cpu::Program& program, std::size_t classes,
                                      const Example& example) {
   std::vector<float> logits(program.batch() * classes, 7.0f);
   std::ranges::copy(to_floats(example.samples.images), program.images().begin());
-  program.logits(to_floats(example.parameters), to_floats(example.buffers), logits);
+  program.outputs(to_floats(example.parameters), to_floats(example.buffers), logits);
   return logits;
 }
 

@@ -180,14 +180,36 @@ def summary(place, values):
     return " ".join(f"{v:.12g}" for v in [np.linalg.norm(values), *sums])
 
 
-def write(spec, model, shape, batch, draws):
+def mlp(net, x):
+    x = net.relu(net.linear("fc1", x.flatten(1), 24))
+    return net.linear("fc3", net.relu(net.linear("fc2", x, 12)), 3)
+
+
+def narrow_cnn(net, x):
+    x = net.relu(net.conv("conv1", x, 16, bias=True))
+    x = net.relu(net.conv("conv2", x, 32, stride=2, bias=True))
+    return net.linear("linear", x.flatten(1), 2)
+
+
+def write(spec, model, shape, batch, draws, loss_name=None, outputs=10):
+    """loss_name: None for cross-entropy, mse or huber:delta=...; targets are then numbers."""
     net = Net()
     labels = torch.from_numpy((hashes(999, batch) % np.uint32(10)).astype(np.int64))
+    targets = numbers(998, (batch, outputs), 2.0, 0.0)
+
+    def loss_of(y):
+        if loss_name is None:
+            return F.cross_entropy(y, labels)
+        if loss_name == "mse":
+            return F.mse_loss(y, targets)
+        delta = float(loss_name.split("=")[1])
+        net.kink((y - targets).abs() - delta)
+        return F.huber_loss(y, targets, delta=delta)
 
     def margin(seed):
         net.margin, net.buffers = 1.0, {}
         with torch.no_grad():
-            model(net, numbers(1000 + seed, (batch, *shape), 1.0, 0.0))
+            loss_of(model(net, numbers(1000 + seed, (batch, *shape), 1.0, 0.0)))
         return net.margin
 
     seed = max(range(draws), key=margin)
@@ -196,13 +218,16 @@ def write(spec, model, shape, batch, draws):
 
     net.buffers = {}
     images = numbers(1000 + seed, (batch, *shape), 1.0, 0.0)
-    loss = F.cross_entropy(model(net, images), labels)
+    loss = loss_of(model(net, images))
     loss.backward()
     net.training = False
     with torch.no_grad():
         logits = model(net, images)
 
-    lines = [f"spec {spec}", "input " + " ".join(map(str, shape)), f"batch {batch}",
+    head = [f"spec {spec}"]
+    if loss_name is not None:
+        head += [f"outputs {outputs}", f"of {loss_name}"]
+    lines = [*head, "input " + " ".join(map(str, shape)), f"batch {batch}",
              f"images {1000 + seed}", f"margin {distance:.3g}", f"loss {loss.item():.15g}",
              "logits " + " ".join(f"{v:.12g}" for v in logits.reshape(-1).tolist())]
     for place, (name, tensor) in enumerate(net.tensors.items()):
@@ -212,6 +237,7 @@ def write(spec, model, shape, batch, draws):
     for place, (name, buffer) in enumerate(net.buffers.items()):
         lines.append(f"buffer {name} {buffer.numel()} {summary(place, buffer)}")
     name = spec.split(":")[0] + ("_evonorm" if "evonorm" in spec else "")
+    name += "" if loss_name is None else "_" + loss_name.split(":")[0]
     path = pathlib.Path(__file__).parent / (name + ".txt")
     path.write_text("\n".join(lines) + "\n")
     print(f"{path.name}: images {1000 + seed}, {distance:.2g} from a kink, loss {loss.item():.6f}")
@@ -224,3 +250,5 @@ if __name__ == "__main__":
     write("resnet20", batch, (3, 8, 8), 4, 2000)
     write("resnet20:shortcut=B,norm=evonorm", evo, (3, 8, 8), 2, 1)
     write("zoo", zoo, (3, 8, 8), 3, 500)
+    write("mlp:hidden=24+12", mlp, (5, 1, 1), 6, 500, "mse", 3)
+    write("cnn", narrow_cnn, (1, 8, 8), 4, 500, "huber:delta=0.5", 2)

@@ -74,7 +74,11 @@ model::Example GoldenFile::example(const model::Network& net) const {
   for (std::size_t i = 0; i < batch * input.size(); ++i) {
     example.samples.images.push_back(number(images, i, 1, 0));
   }
-  for (std::size_t b = 0; b < batch; ++b) {
+  example.samples.loss = loss_kind;
+  for (std::size_t i = 0; i < batch * outputs && loss_kind.of_numbers(); ++i) {
+    example.samples.numbers.push_back(static_cast<float>(number(998, i, 2, 0)));
+  }
+  for (std::size_t b = 0; b < batch && !loss_kind.of_numbers(); ++b) {
     example.samples.labels.push_back(static_cast<std::uint16_t>(hash(999, b) % 10));
   }
   return example;
@@ -92,6 +96,12 @@ GoldenFile read_golden(const std::string& name) {
       line >> file.spec;
     } else if (key == "input") {
       line >> file.input.channels >> file.input.height >> file.input.width;
+    } else if (key == "outputs") {
+      line >> file.outputs;
+    } else if (key == "of") {
+      std::string spec;
+      line >> spec;
+      file.loss_kind = engine::make_loss(spec, data::Task::kRegression);
     } else if (key == "batch") {
       line >> file.batch;
     } else if (key == "images") {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/engine/loss.h"
 #include "hearsay/model/network.h"
 #include "model/operation_cases.h"
 
@@ -27,6 +28,8 @@ struct Expected {
 struct GoldenFile {
   std::string spec;
   model::Shape input;
+  std::size_t outputs = 10;
+  engine::Loss loss_kind{};
   std::size_t batch = 0;
   std::uint32_t images = 0;  ///< the stream of the images
   double margin = 0;         ///< least distance of the inputs of kinks from the kink
@@ -34,7 +37,7 @@ struct GoldenFile {
   std::vector<double> logits;  ///< in evaluation mode, after the training step
   std::vector<Expected> tensors, buffers;
 
-  /// The weights, initial buffers, images and labels that PyTorch was given.
+  /// The weights, initial buffers, images and targets that PyTorch was given.
   model::Example example(const model::Network& net) const;
 };
 

@@ -13,8 +13,8 @@ namespace {
 class GpuGolden : public engine::GpuTest, public ::testing::WithParamInterface<const char*> {
  protected:
   const golden::GoldenFile file_ = golden::read_golden(GetParam());
-  const Network net_ =
-      file_.spec == "zoo" ? make_zoo(file_.input) : make_model(file_.spec, file_.input, 10);
+  const Network net_ = file_.spec == "zoo" ? make_zoo(file_.input)
+                                           : make_model(file_.spec, file_.input, file_.outputs);
 };
 
 void check(const Layout& layout, const std::vector<golden::Expected>& expected,
@@ -46,7 +46,8 @@ TEST_P(GpuGolden, ProgramComputesWhatPyTorchDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GpuGolden,
-                         ::testing::Values("cnn", "lenet5", "resnet20", "resnet20_evonorm", "zoo"),
+                         ::testing::Values("cnn", "lenet5", "resnet20", "resnet20_evonorm", "zoo",
+                                           "mlp_mse", "cnn_huber"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 class Golden : public ::testing::TestWithParam<const char*> {
  protected:
   Network make_network() const {
-    return file_.spec == "zoo" ? make_zoo(file_.input) : make_model(file_.spec, file_.input, 10);
+    return file_.spec == "zoo" ? make_zoo(file_.input)
+                               : make_model(file_.spec, file_.input, file_.outputs);
   }
 
   /// Every tensor's estimated error, see Expected::error, is at most `tolerance`.
@@ -63,19 +64,20 @@ TEST_P(Golden, ReferenceComputesWhatPyTorchDoes) {
 /// below half of that, so that an error of 1e-4 does not pass.
 TEST_P(Golden, ProgramComputesWhatPyTorchDoes) {
   Example example = file_.example(net_);
-  engine::cpu::Program program(net_, file_.batch);
+  engine::cpu::Program program(net_, file_.batch, file_.loss_kind);
   const auto outcome = engine::run_gradient(program, example, {.seed = 1});
   EXPECT_NEAR(outcome.loss, file_.loss, 1e-6 * file_.loss);
   check(net_.layout(), file_.tensors, engine::to_doubles(outcome.gradient), 0.5e-4);
   check(net_.buffers(), file_.buffers, engine::to_doubles(outcome.buffers), 1e-5);
 
   example.buffers = engine::to_doubles(outcome.buffers);
-  const std::vector<float> logits = engine::run_logits(program, net_.classes(), example);
+  const std::vector<float> logits = engine::run_logits(program, net_.outputs(), example);
   EXPECT_LE(engine::distance(logits, file_.logits), 1e-4 * engine::norm(file_.logits));
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Golden,
-                         ::testing::Values("cnn", "lenet5", "resnet20", "resnet20_evonorm", "zoo"),
+                         ::testing::Values("cnn", "lenet5", "resnet20", "resnet20_evonorm", "zoo",
+                                           "mlp_mse", "cnn_huber"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -46,9 +46,10 @@ class ModelContract : public ::testing::TestWithParam<std::string> {
   Network net_ = make_model(GetParam(), {3, 32, 32}, 7);
 };
 
-TEST_P(ModelContract, EndsInOneLogitAClass) {
-  EXPECT_EQ(net_.classes(), 7u);
+TEST_P(ModelContract, EndsInAsManyOutputsAsAskedFor) {
+  EXPECT_EQ(net_.outputs(), 7u);
   EXPECT_EQ(net_.shape(net_.operations().size() - 1), (Shape{7, 1, 1}));
+  EXPECT_EQ(make_model(GetParam(), {3, 32, 32}, 1).outputs(), 1u);
 }
 
 TEST_P(ModelContract, NamesAreUnique) {
@@ -107,6 +108,7 @@ TEST(Models, HaveThePapersNumberOfParameters) {
            {"cnn", {1, 8, 8}, 10, 160 + 4'640 + 5'130},
            {"mlp:hidden=5+3", {1, 8, 8}, 10, 65 * 5 + 6 * 3 + 4 * 10},
            {"logistic", {1, 8, 8}, 10, 650},
+           {"linear", {5, 1, 1}, 2, 12},
        }) {
     EXPECT_EQ(make_model(count.spec, count.input, count.classes).layout().dim(), count.parameters)
         << count.spec;
@@ -183,10 +185,10 @@ TEST(Models, StartFiniteAndFromTheSeedAlone) {
 }
 
 TEST(Models, TakeImagesOfOtherSizes) {
-  EXPECT_EQ(make_model("resnet20:norm=range-evonorm", {1, 8, 8}, 10).classes(), 10u);
+  EXPECT_EQ(make_model("resnet20:norm=range-evonorm", {1, 8, 8}, 10).outputs(), 10u);
   EXPECT_EQ(make_model("resnet20", {3, 33, 47}, 10).layout().dim(), 269'722u);
   EXPECT_EQ(make_model("vgg11", {3, 224, 224}, 10).layout().dim(), 9'488'266u);
-  EXPECT_EQ(make_model("cnn", {3, 1, 1}, 2).classes(), 2u);
+  EXPECT_EQ(make_model("cnn", {3, 1, 1}, 2).outputs(), 2u);
 }
 
 TEST(Models, SayWhatImagesTheyNeed) {
@@ -200,7 +202,7 @@ TEST(Models, SayWhatImagesTheyNeed) {
             "[resnet20:shortcut=A,norm=range-evonorm] got images of 3x4x4, which do not fit: "
             "layer2.0.bn1: a group of 16 values cannot be cut into 16 runs of 2 or more; "
             "use evonorm");
-  EXPECT_EQ(error_of("cnn", {1, 8, 8}, 1), "[cnn] got 1 classes; there must be at least 2");
+  EXPECT_EQ(error_of("cnn", {1, 8, 8}, 0), "[cnn] got 0 outputs; there must be at least 1");
 }
 
 TEST(Models, SayWhatTheirParametersMayBe) {

@@ -122,7 +122,7 @@ Example make_example(const Network& net, std::size_t batch, std::uint64_t seed) 
     example.samples.images.push_back(exact(scale * random.normal()));
   }
   for (std::size_t b = 0; b < batch; ++b) {
-    example.samples.labels.push_back(static_cast<std::uint16_t>(random.below(net.classes())));
+    example.samples.labels.push_back(static_cast<std::uint16_t>(random.below(net.outputs())));
   }
   return example;
 }

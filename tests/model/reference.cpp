@@ -102,6 +102,33 @@ double cross_entropy(const Doubles& logits, std::span<const std::uint16_t> label
   return loss;
 }
 
+/// The mean over samples and outputs of e^2, or of Huber's function of e; sets its gradient.
+double mean_error(const Doubles& outputs, const Samples& samples, Doubles& gradient) {
+  const double count = static_cast<double>(outputs.size());
+  const bool huber = samples.loss.kind == engine::Loss::Kind::kHuber;
+  const double delta = static_cast<double>(samples.loss.delta);
+  double sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const double e = outputs[i] - static_cast<double>(samples.numbers[i]);
+    if (!huber) {
+      sum += e * e;
+      gradient[i] = 2 * e / count;
+    } else if (std::abs(e) <= delta) {
+      sum += e * e / 2;
+      gradient[i] = e / count;
+    } else {
+      sum += delta * (std::abs(e) - delta / 2);
+      gradient[i] = std::copysign(delta, e) / count;
+    }
+  }
+  return sum / count;
+}
+
+double loss_of(const Doubles& outputs, const Samples& samples, Doubles& gradient) {
+  return samples.loss.of_numbers() ? mean_error(outputs, samples, gradient)
+                                   : cross_entropy(outputs, samples.labels, gradient);
+}
+
 }  // namespace
 
 void forward(const Input&, Step&) {}
@@ -123,7 +150,7 @@ Outcome reference_gradient(const Network& net, const Doubles& parameters, Double
   Outcome outcome;
   outcome.logits = pass.logits();
   Doubles top(outcome.logits.size());
-  outcome.loss = cross_entropy(outcome.logits, samples.labels, top);
+  outcome.loss = loss_of(outcome.logits, samples, top);
   outcome.gradient.resize(net.layout().dim());
   outcome.images_gradient = pass.run_backward(parameters, dropped, top, outcome.gradient);
   return outcome;
@@ -135,7 +162,7 @@ double reference_loss(const Network& net, const Doubles& parameters, const Doubl
   Doubles unused = buffers;
   pass.run_forward(parameters, unused, true, 0, dropped);
   Doubles top(pass.logits().size());
-  return cross_entropy(pass.logits(), samples.labels, top);
+  return loss_of(pass.logits(), samples, top);
 }
 
 Doubles reference_logits(const Network& net, const Doubles& parameters, const Doubles& buffers,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearsay/core/random.h"
+#include "hearsay/engine/loss.h"
 #include "hearsay/model/network.h"
 
 namespace hearsay::model {
@@ -20,15 +21,19 @@ using Dropped = std::function<bool(std::size_t operation, std::size_t sample, st
 /// The mask specified in model/operation.h for Dropout.
 Dropped dropped_by(const Network& net, const Random& random);
 
-/// Images (sample, channel, row, column) and their labels.
+/// Images (sample, channel, row, column), their labels or numbers, and the loss that reads these.
 struct Samples {
   Doubles images;
-  std::vector<std::uint16_t> labels;
+  std::vector<std::uint16_t> labels{};
+  std::vector<float> numbers{};
+  engine::Loss loss{};
+
+  engine::Targets targets() const { return {labels, numbers}; }
 };
 
 /// The results of one batch in training mode.
 struct Outcome {
-  double loss = 0;  ///< mean softmax cross-entropy
+  double loss = 0;  ///< mean over the samples
   Doubles logits, gradient, images_gradient;
 };
 

@@ -21,10 +21,11 @@ TEST(Catalogue, OfAnUnknownFamilyNamesThemAll) {
     catalogue("optimisers");
     FAIL() << "there is no such family";
   } catch (const InvalidArgument& error) {
-    EXPECT_STREQ(error.what(),
-                 "[list] no list is named 'optimisers' (did you mean 'optimizers'?); there are "
-                 "graphs, compressors, algorithms, models, data, partitions, augmentations, "
-                 "optimizers, rates, devices, transports, energy-models");
+    EXPECT_STREQ(
+        error.what(),
+        "[list] no list is named 'optimisers' (did you mean 'optimizers'?); there are "
+        "graphs, compressors, algorithms, models, data, losses, partitions, augmentations, "
+        "optimizers, rates, devices, transports, energy-models");
   }
 }
 

@@ -94,7 +94,7 @@ TEST(MetricList, AddsWhatIsNotThereYet) {
   list.add(kRows);
   list.add(engine::known_metrics());
   list.add(kRows);
-  ASSERT_EQ(list.rows().size(), 2 + engine::known_metrics().size());
+  ASSERT_EQ(list.rows().size(), 1 + engine::known_metrics().size()) << "rmse is known too";
   EXPECT_EQ(list.rows()[0].key, "rmse");
   EXPECT_EQ(list.rows()[2].key, engine::known_metrics()[0].key);
 }

@@ -68,6 +68,25 @@ TEST(Resolve, GivesNoMomentumToMethodsWithTheirOwn) {
   EXPECT_EQ(support::config_of({{"data", "least-squares"}}).optimizer, "sgd");
 }
 
+TEST(Resolve, ARegressionHasItsOwnLossAndRate) {
+  const RunOptions config = support::config_of({{"data", "synthetic"}, {"task", "regression"}});
+  EXPECT_EQ(config.loss, "mse");
+  EXPECT_EQ(config.lr, "cosine:0.01");
+  EXPECT_EQ(support::config_of({}).task, "classification");
+  EXPECT_EQ(support::config_of({}).loss, "cross-entropy");
+  EXPECT_EQ(message_of({{"task", "ranking"}}),
+            "[task] must be classification or regression, got 'ranking'");
+  EXPECT_EQ(message_of({{"loss", "mse"}}),
+            "[loss] mse is for --task regression; this run's is classification, use --loss "
+            "cross-entropy");
+  EXPECT_EQ(
+      message_of({{"data", "synthetic"}, {"task", "regression"}, {"loss", "hubert"}}),
+      "[loss] no loss is named 'hubert' (did you mean 'huber'?); there are cross-entropy, mse, "
+      "huber");
+  EXPECT_EQ(message_of({{"data", "least-squares"}, {"task", "regression"}}),
+            "[least-squares] least-squares makes its own data and takes no task; drop --task");
+}
+
 TEST(Resolve, ClosedFormProblemsCountRoundsAndHaveNoPartition) {
   const RunOptions config = support::config_of({{"data", "least-squares:noise=1"}});
   EXPECT_EQ(config.model, "none");

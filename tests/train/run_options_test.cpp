@@ -41,6 +41,8 @@ TEST(RunOptions, HaveARowForEveryField) {
                                  .algorithm = "ring",
                                  .compressor = "ring",
                                  .data = "ring",
+                                 .task = "ring",
+                                 .loss = "ring",
                                  .model = "ring",
                                  .partition = "ring",
                                  .augment = "ring",
@@ -88,7 +90,8 @@ TEST(RunOptions, AreTheSameAfterToml) {
 TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
   EXPECT_EQ(RunOptions().to_toml(),
             "peers = 0\ngraph = 'auto'\nalgorithm = 'scsp'\ncompressor = 'auto'\ndata = 'digits'\n"
-            "model = 'auto'\npartition = 'auto'\naugment = 'auto'\nvalidation = 0\ninit = 'none'\n"
+            "task = 'auto'\nloss = 'auto'\nmodel = 'auto'\npartition = 'auto'\naugment = "
+            "'auto'\nvalidation = 0\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
             "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\ncompare = 'auto'\n"
             "threads = 0\n");
@@ -178,9 +181,9 @@ TEST(RunOptions, ThatAreSetByNameAreCheckedToo) {
 
 TEST(RunOptions, NamesTheNearestSettingForAnUnknownOne) {
   const std::string all =
-      "; there are peers, graph, algorithm, compressor, data, model, partition, augment, "
-      "validation, init, optimizer, lr, epochs, rounds, batch, seed, link, evaluate, checkpoint, "
-      "device, compare, threads";
+      "; there are peers, graph, algorithm, compressor, data, task, loss, model, partition, "
+      "augment, validation, init, optimizer, lr, epochs, rounds, batch, seed, link, evaluate, "
+      "checkpoint, device, compare, threads";
   RunOptions config;
   EXPECT_EQ(message_of([&] { config.set("grahp", "ring"); }),
             "[config] there is no setting 'grahp' (did you mean 'graph'?)" + all);
@@ -252,6 +255,14 @@ TEST(RunOptionsHash, IsThatOfOldRunDirectories) {
                           .lr = "cosine:0.1",
                           .rounds = 1};
   EXPECT_EQ(digits.hash(), "09263e7b2b409c1769a2e8dd3eef823be8a668d4de6ce9b6225f40a746688126");
+
+  // Options that did not exist then, with the values that such a run has.
+  RunOptions classes = digits;
+  classes.task = "classification";
+  classes.loss = "cross-entropy";
+  EXPECT_EQ(classes.hash(), digits.hash());
+  classes.task = "regression";
+  EXPECT_NE(classes.hash(), digits.hash());
 
   RunOptions synthetic = digits;
   synthetic.data = "synthetic:shape=1x8x8,classes=4,samples=400";

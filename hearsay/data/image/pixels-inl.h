@@ -28,10 +28,10 @@ struct Normalizer {
 template <class Body>
 void with_entries(const Dataset& dataset, const Samples& from, std::size_t i, Body body) {
   const std::size_t count = dataset.stored_features();
-  if (from.values.empty()) {
-    body(from.pixels.data() + i * count);
+  if (from.inputs.type() == ElementType::kF32) {
+    body(from.inputs.as<float>().data() + i * count);
   } else {
-    body(from.values.data() + i * count);
+    body(from.inputs.as<std::uint8_t>().data() + i * count);
   }
 }
 

@@ -35,8 +35,9 @@ void read_batch(const Format& format, const fs::path& path, std::size_t count, S
                              count * record, count, record));
   }
   const std::size_t before = part.size();
-  part.labels.resize(before + count);
-  part.pixels.resize((before + count) * kPixels);
+  part.labels().resize(before + count);
+  std::vector<std::uint8_t>& pixels = part.inputs.as<std::uint8_t>();
+  pixels.resize((before + count) * kPixels);
   Bytes piece(kPiece * record);  // small, so that it stays in the cache
   for (std::size_t i = 0; i < count; ++i) {
     if (i % kPiece == 0) file.read_next(in, piece);
@@ -46,8 +47,8 @@ void read_batch(const Format& format, const fs::path& path, std::size_t count, S
       file.corrupt(fmt::format("has label {} in record {}; labels are 0 to {}", label, i,
                                format.classes - 1));
     }
-    part.labels[before + i] = label;
-    std::memcpy(part.pixels.data() + (before + i) * kPixels, at + format.label_bytes, kPixels);
+    part.labels()[before + i] = label;
+    std::memcpy(pixels.data() + (before + i) * kPixels, at + format.label_bytes, kPixels);
   }
 }
 
@@ -62,7 +63,7 @@ Dataset read_all(const Format& format, const Arguments& arguments,
                 .width = 32,
                 .classes = format.classes,
                 .scale = 1.0f / 255};
-  cifar.train.pixels.reserve(train.size() * each * kPixels);
+  cifar.train.inputs.as<std::uint8_t>().reserve(train.size() * each * kPixels);
   for (const char* name : train) read_batch(format, folder / name, each, cifar.train);
   read_batch(format, folder / test, 10000, cifar.test);
   return cifar;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/data/source/own_data.h"
 #include "hearsay/data/source/source_file.h"
@@ -129,64 +130,125 @@ void number_classes(const std::vector<std::string>& labels, const SourceFile& fi
   for (std::size_t c = 0; c < names.size(); ++c) {
     number_of[names[c]] = static_cast<std::uint16_t>(c);
   }
-  for (const std::string& label : labels) own.train.labels.push_back(number_of[label]);
+  for (const std::string& label : labels) own.train.labels().push_back(number_of[label]);
   own.classes = names.size();
   own.class_names = std::move(names);
 }
 
-std::size_t find_label(const std::vector<std::string>& header, const std::string& label,
-                       const SourceFile& file) {
-  const auto column = std::ranges::find(header, label);
+/// The place of a column; `what` it holds and `how` it is given go into messages.
+std::size_t find_column(const std::vector<std::string>& header, const std::string& name,
+                        std::string_view what, std::string_view how, const SourceFile& file) {
+  const auto column = std::ranges::find(header, name);
   if (column == header.end()) {
     const std::vector<std::string_view> names(header.begin(), header.end());
-    const std::string_view close = nearest(label, names);
-    file.refuse(
-        fmt::format("has no column '{}'{}; name the label column with label=...; there "
-                    "are {}",
-                    label, close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
-                    fmt::join(header, ", ")));
+    const std::string_view close = nearest(name, names);
+    file.refuse(fmt::format("has no column '{}'{}; name the {} column with {}=...; there are {}",
+                            name, close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
+                            what, how, fmt::join(header, ", ")));
   }
-  if (std::count(header.begin(), header.end(), label) > 1) {
-    file.refuse(fmt::format("has two columns '{}'; the label must be one", label));
+  if (std::count(header.begin(), header.end(), name) > 1) {
+    file.refuse(fmt::format("has two columns '{}'; the {} must be one", name, what));
   }
   return static_cast<std::size_t>(column - header.begin());
 }
 
-}  // namespace
+/// The columns of target=A+B, in this order. A name that contains + itself is found if it is the
+/// only one.
+std::vector<std::size_t> find_targets(const std::vector<std::string>& header,
+                                      const Arguments& arguments, const SourceFile& file) {
+  if (!arguments.given("target")) {
+    file.refuse(fmt::format("needs target=COLUMN for --task regression; there are {}",
+                            fmt::join(header, ", ")));
+  }
+  const std::string& text = arguments.text("target");
+  std::vector<std::string> names;
+  if (std::ranges::count(header, text) > 0) {
+    names.push_back(text);
+  } else {
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('+', at), text.size());
+      names.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  std::vector<std::size_t> columns;
+  for (const std::string& name : names) {
+    columns.push_back(find_column(header, name, "target", "target", file));
+    if (std::ranges::count(columns, columns.back()) > 1) {
+      file.refuse(fmt::format("got column '{}' twice in target={}; name it once", name, text));
+    }
+  }
+  return columns;
+}
 
-std::shared_ptr<const Dataset> make_csv(const Arguments& arguments) {
+std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
+  const bool regression = task == Task::kRegression;
+  if (const char* other = regression ? "label" : "target"; arguments.given(other)) {
+    throw InvalidArgument(regression ? "[csv] label names a class; --task regression takes "
+                                       "target=COLUMN, the number to predict"
+                                     : "[csv] target names numbers to predict; add --task "
+                                       "regression, or name a class with label=COLUMN");
+  }
   const SourceFile file{"csv", arguments.text("path")};
   const Bytes bytes = file.read();
   Rows rows({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
   std::vector<std::string> header;
   if (!rows.next(header)) file.corrupt("is empty; its first line must name the columns");
-  const std::size_t label_column = find_label(header, arguments.text("label"), file);
-  if (header.size() == 1) file.corrupt("has no column beside the label");
+  const std::vector<std::size_t> targets =
+      regression
+          ? find_targets(header, arguments, file)
+          : std::vector{find_column(header, arguments.text("label"), "label", "label", file)};
+  if (header.size() == targets.size()) {
+    file.corrupt(fmt::format("has no column beside the {}", regression ? "targets" : "label"));
+  }
 
-  Dataset own{.name = "csv", .channels = header.size() - 1};
+  Dataset own{.name = "csv", .channels = header.size() - targets.size()};
+  std::vector<float>& features = own.train.inputs.as<float>();
   std::vector<std::string> labels;
+  std::vector<float> numbers;
   std::vector<std::string> fields;
+  const auto number_in = [&](std::size_t column, std::string_view what) {
+    double value = 0;
+    if (!parse_number(fields[column], value) || !std::isfinite(static_cast<float>(value))) {
+      rows.fail(fmt::format("has '{}' in column '{}'; {} must be finite numbers", fields[column],
+                            header[column], what));
+    }
+    return static_cast<float>(value);
+  };
   while (rows.next(fields)) {
     if (fields.size() != header.size()) {
       rows.fail(fmt::format("has {} fields; the header has {}", fields.size(), header.size()));
     }
     for (std::size_t k = 0; k < fields.size(); ++k) {
-      double value = 0;
-      if (k == label_column) {
-        if (fields[k].empty()) rows.fail("has no label");
-        labels.push_back(std::move(fields[k]));
-      } else if (parse_number(fields[k], value) && std::isfinite(static_cast<float>(value))) {
-        own.train.values.push_back(static_cast<float>(value));
-      } else {
-        rows.fail(fmt::format("has '{}' in column '{}'; features must be finite numbers", fields[k],
-                              header[k]));
-      }
+      if (std::ranges::count(targets, k) == 0) features.push_back(number_in(k, "features"));
+    }
+    if (regression) {
+      for (const std::size_t k : targets) numbers.push_back(number_in(k, "targets"));
+    } else {
+      std::string& label = fields[targets.front()];
+      if (label.empty()) rows.fail("has no label");
+      labels.push_back(std::move(label));
     }
   }
-  if (labels.empty()) file.corrupt("has no rows after its header");
-  number_classes(labels, file, own);
+  if (features.empty()) file.corrupt("has no rows after its header");
+  if (regression) {
+    own.train.targets_each = targets.size();
+    own.train.targets = TypedArray(std::move(numbers));
+  } else {
+    number_classes(labels, file, own);
+  }
   complete(own, arguments);
   return std::make_shared<const Dataset>(std::move(own));
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> make_csv(const Arguments& arguments) {
+  return read(arguments, Task::kClassification);
+}
+
+std::shared_ptr<const Dataset> make_csv_regression(const Arguments& arguments) {
+  return read(arguments, Task::kRegression);
 }
 
 }  // namespace hearsay::data

@@ -26,9 +26,9 @@ std::shared_ptr<const Dataset> make_digits() {
   for (std::size_t at = 0; at < kDigitsText.size(); at += kLine) {
     const std::size_t label = pixel_value(kDigitsText[at]);
     Samples& part = ++seen[label] % kEveryForTest == 0 ? digits.test : digits.train;
-    part.labels.push_back(static_cast<std::uint16_t>(label));
+    part.labels().push_back(static_cast<std::uint16_t>(label));
     for (char digit : kDigitsText.substr(at + 2, kPixels)) {
-      part.pixels.push_back(pixel_value(digit));
+      part.inputs.as<std::uint8_t>().push_back(pixel_value(digit));
     }
   }
   return std::make_shared<const Dataset>(std::move(digits));

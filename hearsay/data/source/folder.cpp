@@ -100,11 +100,12 @@ void fill(const Picture& picture, std::size_t side, std::span<std::uint8_t> out)
 Samples read_part(const Files& files, const Dataset& images, ThreadPool& pool) {
   const std::size_t features = images.stored_features();
   Samples part;
-  part.labels = files.labels;
-  part.pixels.resize(files.paths.size() * features);
+  part.labels() = files.labels;
+  std::vector<std::uint8_t>& pixels = part.inputs.as<std::uint8_t>();
+  pixels.resize(files.paths.size() * features);
   pool.run(files.paths.size(), [&](std::size_t i) {
     fill(read_picture(at(files.paths[i])), images.stored_width(),
-         std::span(part.pixels).subspan(i * features, features));
+         std::span(pixels).subspan(i * features, features));
   });
   return part;
 }

@@ -80,16 +80,16 @@ Samples read_part(const fs::path& folder, std::string_view prefix) {
   const SourceFile images = find(folder, fmt::format("{}-images-idx3-ubyte", prefix));
   const SourceFile labels = find(folder, fmt::format("{}-labels-idx1-ubyte", prefix));
   Samples part;
-  part.pixels = read_idx(images, {kSide, kSide});
+  part.inputs = TypedArray(read_idx(images, {kSide, kSide}));
   const Bytes classes = read_idx(labels, {});
-  const std::size_t count = part.pixels.size() / (kSide * kSide);
+  const std::size_t count = part.inputs.size() / (kSide * kSide);
   if (classes.size() != count) {
     labels.corrupt(fmt::format("has {} labels; {} has {} images", classes.size(),
                                images.path.string(), count));
   }
   for (const std::uint8_t label : classes) {
     if (label >= kClasses) labels.corrupt(fmt::format("has a label {}; they are 0 to 9", label));
-    part.labels.push_back(label);
+    part.labels().push_back(label);
   }
   return part;
 }

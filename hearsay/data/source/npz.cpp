@@ -54,7 +54,7 @@ std::vector<std::uint16_t> read_labels(const Array& y, std::string_view name,
   if (!flat || y.kind == 'f') {
     file.corrupt(
         fmt::format("has {} of type {}{} and shape ({}); labels must be whole numbers, "
-                    "one per sample",
+                    "one per sample; to predict numbers use --task regression",
                     name, y.kind, y.width, fmt::join(y.shape, ", ")));
   }
   std::vector<std::uint16_t> labels(y.size());
@@ -69,12 +69,41 @@ std::vector<std::uint16_t> read_labels(const Array& y, std::string_view name,
   return labels;
 }
 
+/// All entries of an array as floats, which must be finite.
+std::vector<float> read_floats(const Array& array, std::string_view name, const SourceFile& file) {
+  std::vector<float> values(array.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(number(array, i));
+    if (!std::isfinite(values[i])) {
+      file.corrupt(fmt::format("has {} at entry {} of {}; entries must be finite floats",
+                               number(array, i), i, name));
+    }
+  }
+  return values;
+}
+
+/// Sets the targets of a regression: y of shape (N) or (N, targets).
+void read_numbers(const Array& y, std::string_view name, const SourceFile& file, Samples& part) {
+  if (y.shape.empty() || y.shape.size() > 2 || y.size() == 0) {
+    file.corrupt(
+        fmt::format("has {} of shape ({}); numbers to predict must be samples, or samples "
+                    "by targets",
+                    name, fmt::join(y.shape, ", ")));
+  }
+  part.targets_each = y.shape.size() == 2 ? y.shape[1] : 1;
+  part.targets = TypedArray(read_floats(y, name, file));
+}
+
 /// The samples of x and y. One-byte integers stay bytes.
 Samples read_part(const Archive& archive, const Array& x, std::string_view x_name,
-                  std::string_view y_name) {
+                  std::string_view y_name, Task task) {
   const SourceFile& file = archive.file();
   Samples part;
-  part.labels = read_labels(archive.get(y_name), y_name, file);
+  if (task == Task::kClassification) {
+    part.labels() = read_labels(archive.get(y_name), y_name, file);
+  } else {
+    read_numbers(archive.get(y_name), y_name, file, part);
+  }
   const std::size_t count = x.shape.empty() ? 0 : x.shape[0];
   if (count == 0 || x.size() == 0 || x.shape.size() < 2 || x.shape.size() > 4) {
     file.corrupt(
@@ -82,34 +111,26 @@ Samples read_part(const Archive& archive, const Array& x, std::string_view x_nam
                     "width, or by channels by height by width",
                     x_name, fmt::join(x.shape, ", ")));
   }
-  if (part.labels.size() != count) {
-    file.corrupt(fmt::format("has {} samples in {} and {} labels in {}", count, x_name,
-                             part.labels.size(), y_name));
+  if (part.size() != count) {
+    file.corrupt(fmt::format("has {} samples in {} and {} {} in {}", count, x_name, part.size(),
+                             task == Task::kClassification ? "labels" : "targets", y_name));
   }
   if (x.kind == 'u' && x.width == 1) {
-    part.pixels.assign(x.bytes.begin() + static_cast<std::ptrdiff_t>(x.begin), x.bytes.end());
-    return part;
-  }
-  part.values.resize(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    part.values[i] = static_cast<float>(number(x, i));
-    if (!std::isfinite(part.values[i])) {
-      file.corrupt(fmt::format("has {} at entry {} of {}; entries must be finite floats",
-                               number(x, i), i, x_name));
-    }
+    part.inputs =
+        TypedArray(Bytes(x.bytes.begin() + static_cast<std::ptrdiff_t>(x.begin), x.bytes.end()));
+  } else {
+    part.inputs = TypedArray(read_floats(x, x_name, file));
   }
   return part;
 }
 
-}  // namespace
-
-std::shared_ptr<const Dataset> make_npz(const Arguments& arguments) {
+std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
   const SourceFile file{"npz", arguments.text("path")};
   const Archive archive(file);
   const Array x = archive.get("x");
   Dataset own{.name = "npz"};
-  own.train = read_part(archive, x, "x", "y");
-  const bool bytes = own.train.values.empty();
+  own.train = read_part(archive, x, "x", "y", task);
+  const bool bytes = own.train.inputs.type() == ElementType::kU8;
   const std::vector<std::size_t>& shape = x.shape;
   if (bytes) own.scale = 1.0f / 255;
   if (shape.size() == 2) {
@@ -128,15 +149,30 @@ std::shared_ptr<const Dataset> make_npz(const Arguments& arguments) {
                                x_test->kind, x_test->width, fmt::join(x_test->shape, ", "), x.kind,
                                x.width, fmt::join(shape, ", ")));
     }
-    own.test = read_part(archive, *x_test, "x_test", "y_test");
+    own.test = read_part(archive, *x_test, "x_test", "y_test", task);
+    if (own.test.targets_each != own.train.targets_each) {
+      file.corrupt(fmt::format("has {} targets a sample in y_test; y has {}", own.test.targets_each,
+                               own.train.targets_each));
+    }
   }
   for (const Samples* part : {&own.train, &own.test}) {
-    for (const std::uint16_t label : part->labels) {
+    if (task == Task::kRegression) break;
+    for (const std::uint16_t label : part->labels()) {
       own.classes = std::max<std::size_t>(own.classes, label + 1u);
     }
   }
   complete(own, arguments);
   return std::make_shared<const Dataset>(std::move(own));
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> make_npz(const Arguments& arguments) {
+  return read(arguments, Task::kClassification);
+}
+
+std::shared_ptr<const Dataset> make_npz_regression(const Arguments& arguments) {
+  return read(arguments, Task::kRegression);
 }
 
 }  // namespace hearsay::data

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/data/image/pixels-inl.h"
+#include "hearsay/data/targets.h"
 #include "hearsay/data/validation.h"
 
 namespace hearsay::data {
@@ -60,15 +61,19 @@ void complete(Dataset& dataset, const Arguments& arguments) {
     const double fraction = arguments.number_in_range("test");
     Split split = split_by_class(dataset.train, dataset.classes, fraction, kTestSeed);
     if (split.drawn.size() == 0) {
+      const std::string among =
+          dataset.classes == 0
+              ? "is no sample"
+              : fmt::format("in {} classes is no sample of any class", dataset.classes);
       throw InvalidArgument(
-          fmt::format("[{}] {} of the {} samples in {} classes is no sample of any class; give a "
-                      "larger test fraction or more samples",
-                      dataset.name, fraction, dataset.train.size(), dataset.classes));
+          fmt::format("[{}] {} of the {} samples {}; give a larger test fraction or more samples",
+                      dataset.name, fraction, dataset.train.size(), among));
     }
     dataset.train = std::move(split.kept);
     dataset.test = std::move(split.drawn);
   }
   set_mean_and_deviation(dataset);
+  if (dataset.task() == Task::kRegression) set_target_scale(dataset);
 }
 
 }  // namespace hearsay::data

@@ -33,16 +33,24 @@ Source make_folder;  // folder.cpp
 /// of its parameters.
 Source make_synthetic;  // synthetic.cpp
 
+/// A regression of that kind: a sample is a mixture sum_l z_l image_l / 2 of four smooth random
+/// images, plus the same noise, and its targets are smooth functions of the four z ~ N(0, 1):
+///   t_k = a_k . z + tanh(2 b_k . z),  a_k and b_k random unit vectors.
+/// Images with fewer than four pixels, channels counted, do not determine z.
+Source make_synthetic_regression;
+
 /// Arrays x and y, optionally x_test and y_test, as numpy's savez and savez_compressed write them.
 /// y: class indices 0, 1, ... of any integer type. x: any real type, of shape (N, features), (N,
 /// height, width) or (N, channels, height, width). Unsigned bytes stay bytes, scaled by 1/255; of
 /// shape (N, features) they are pixels of one channel, while other types have one channel per
-/// feature. own_data.h describes normalisation and the test part.
-Source make_npz;  // npz.cpp
+/// feature. own_data.h describes normalisation and the test part. In a regression y is of any real
+/// type and of shape (N) or (N, targets).
+Source make_npz, make_npz_regression;  // npz.cpp
 
 /// A table with a header row; the column `label` holds the class (text or numbers), all others
-/// are finite numbers, the features, each a channel of its own (own_data.h).
-Source make_csv;  // csv.cpp
+/// are finite numbers, the features, each a channel of its own (own_data.h). In a regression the
+/// columns `target`, joined by +, hold the finite numbers to predict.
+Source make_csv, make_csv_regression;  // csv.cpp
 
 inline constexpr std::string_view kMnistSource =
     "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits, "

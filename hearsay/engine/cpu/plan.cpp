@@ -1,12 +1,13 @@
 #include "hearsay/engine/plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 #include <utility>
 
 #include "hearsay/core/thread_pool.h"
+#include "hearsay/data/targets.h"
 #include "hearsay/engine/batches.h"
+#include "hearsay/engine/cpu/loss.h"
 #include "hearsay/engine/cpu/program.h"
 
 namespace hearsay::engine {
@@ -20,26 +21,46 @@ using backend::ConstBlock;
 
 /// The state that one thread computes with.
 struct Worker {
-  Worker(const model::Network& network, std::size_t batch)
-      : program(network, batch),
+  Worker(const model::Network& network, std::size_t batch, const Loss& loss)
+      : program(network, batch, loss),
         samples(batch),
-        labels(batch),
-        logits(batch * network.classes()),
+        labels(loss.of_numbers() ? 0 : batch),
+        numbers(loss.of_numbers() ? batch * network.outputs() : 0),
+        outputs(batch * network.outputs()),
         features(network.shape(network.input()).size()) {}
 
   std::span<float> image(std::size_t k) { return program.images().subspan(k * features, features); }
 
+  /// Reads the targets of sample i as those of place k of the batch.
+  void read_targets(const data::Dataset& dataset, const data::Samples& from, std::size_t i,
+                    std::size_t k) {
+    if (labels.empty()) {
+      const std::size_t each = from.targets_each;
+      data::read_targets(dataset, from, i, std::span(numbers).subspan(k * each, each));
+    } else {
+      labels[k] = from.labels()[i];
+    }
+  }
+  /// Of the samples k .. k + count - 1 of the batch.
+  Targets targets(std::size_t k, std::size_t count) const {
+    if (!labels.empty()) return {.labels = std::span(labels).subspan(k, count)};
+    const std::size_t each = numbers.size() / samples.size();
+    return {.numbers = std::span(numbers).subspan(k * each, count * each)};
+  }
+
   Program program;
   std::vector<std::uint32_t> samples;  ///< of a batch
-  std::vector<std::uint16_t> labels;
-  std::vector<float> logits;
+  std::vector<std::uint16_t> labels;   ///< or
+  std::vector<float> numbers;
+  std::vector<float> outputs;
   std::size_t features;
 };
 
 /// Idle workers. There are never more than concurrent calls.
 class Workers {
  public:
-  Workers(const model::Network& network, std::size_t batch) : network_(network), batch_(batch) {
+  Workers(const model::Network& network, std::size_t batch, const Loss& of)
+      : loss(of), network_(network), batch_(batch) {
     give(make());  // an uncompilable network fails here, before the first call
   }
 
@@ -57,13 +78,15 @@ class Workers {
     return body(*loan.worker);
   }
 
+  const Loss loss;
+
  private:
   std::unique_ptr<Worker> make() {
     {
       const std::lock_guard lock(mutex_);
       idle_.reserve(++made_);  // so that returning a worker cannot fail
     }
-    return std::make_unique<Worker>(network_, batch_);
+    return std::make_unique<Worker>(network_, batch_, loss);
   }
   std::unique_ptr<Worker> take() {
     {
@@ -91,10 +114,10 @@ class Workers {
 class CpuBank final : public DeviceBank {
  public:
   CpuBank(const model::Network& network, const data::Share& share,
-          const data::Augmentation& augmentation, const ObjectiveContext& context)
+          const data::Augmentation& augmentation, const Loss& loss, const ObjectiveContext& context)
       : pool(context.pool),
         dataset(*share.dataset),
-        workers(network, context.batch),
+        workers(network, context.batch, loss),
         parts_(share.parts),
         augmentation_(augmentation),
         kernels_(backend::make_cpu_kernels(context.pool)),
@@ -104,7 +127,7 @@ class CpuBank final : public DeviceBank {
   backend::Kernels& kernels() override { return *kernels_; }
   std::unique_ptr<Plan> compile(std::size_t peers, Plan::Use use) override;
 
-  /// Reads the minibatch of a row into the worker's labels and images.
+  /// Reads the minibatch of a row into the worker's targets and images.
   void read(const Minibatches& minibatches, std::size_t row, Worker& worker) {
     const StreamKey& key = minibatches.keys[row];
     std::span<const std::uint32_t> samples = minibatches.samples;
@@ -115,7 +138,7 @@ class CpuBank final : public DeviceBank {
     }
     const Random augment = key.stream(Purpose::kAugment);
     for (std::size_t k = 0; k < samples.size(); ++k) {
-      worker.labels[k] = dataset.train.labels[samples[k]];
+      worker.read_targets(dataset, dataset.train, samples[k], k);
       augmentation_.read(dataset, dataset.train, samples[k], augment, k, worker.image(k));
     }
   }
@@ -137,16 +160,6 @@ std::span<Float> row_of(const backend::BasicBlock<Float>& block, std::size_t i) 
   return block.data == nullptr ? std::span<Float>() : block.row(i);
 }
 
-/// Adds a sample: -ln softmax(logits)[label], and whether the label has the largest logit.
-void add_sample(std::span<const float> logits, std::size_t label, Totals& totals) {
-  const auto best = std::ranges::max_element(logits);
-  const double most = static_cast<double>(*best);
-  double sum = 0;
-  for (float logit : logits) sum += std::exp(static_cast<double>(logit) - most);
-  totals.loss += std::log(sum) + most - static_cast<double>(logits[label]);
-  totals.right += static_cast<std::size_t>(best - logits.begin()) == label ? 1 : 0;
-}
-
 /// Peers run in parallel on the threads of the pool, each computed by a worker of the bank. The
 /// workers do not belong to a plan, so plans for any number of peers and any use share their
 /// memory.
@@ -164,9 +177,9 @@ class CpuPlan final : public Plan {
       const std::size_t i = rows[k].second;
       workers_.with_one([&](Worker& worker) {
         static_cast<CpuBank&>(bank.minibatches.bank).read(bank.minibatches, i, worker);
-        bank.losses[i] =
-            worker.program.gradient(bank.parameters.row(i), row_of(bank.buffers, i), worker.labels,
-                                    bank.minibatches.keys[i], bank.gradients.row(i));
+        bank.losses[i] = worker.program.gradient(bank.parameters.row(i), row_of(bank.buffers, i),
+                                                 worker.targets(0, worker.samples.size()),
+                                                 bank.minibatches.keys[i], bank.gradients.row(i));
       });
     });
   }
@@ -199,18 +212,21 @@ class CpuPlan final : public Plan {
   }
 
  private:
-  static Totals totals(const data::Dataset& dataset, const data::Samples& samples, Worker& worker,
-                       std::span<const float> model, std::span<const float> buffers) {
-    const std::size_t batch = worker.program.batch(), classes = worker.logits.size() / batch;
-    Totals sums;
+  Totals totals(const data::Dataset& dataset, const data::Samples& samples, Worker& worker,
+                std::span<const float> model, std::span<const float> buffers) const {
+    const std::size_t batch = worker.program.batch(), width = worker.outputs.size() / batch;
+    Totals sums{.tallies = std::vector<double>(workers_.loss.tallies(width), 0.0)};
     for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
       const std::size_t count = std::min(batch, samples.size() - begin);
       for (std::size_t k = 0; k < batch; ++k) {  // an incomplete batch repeats its last sample
-        data::read_sample(dataset, samples, begin + std::min(k, count - 1), worker.image(k));
+        const std::size_t i = begin + std::min(k, count - 1);
+        data::read_sample(dataset, samples, i, worker.image(k));
+        worker.read_targets(dataset, samples, i, k);
       }
-      worker.program.logits(model, buffers, worker.logits);
+      worker.program.outputs(model, buffers, worker.outputs);
       for (std::size_t k = 0; k < count; ++k) {
-        add_sample({worker.logits.data() + k * classes, classes}, samples.labels[begin + k], sums);
+        add_sample(workers_.loss, std::span(worker.outputs).subspan(k * width, width),
+                   worker.targets(k, 1), sums);
       }
     }
     return sums;
@@ -229,9 +245,9 @@ std::unique_ptr<Plan> CpuBank::compile(std::size_t /*peers*/, Plan::Use /*use*/)
 }  // namespace cpu
 
 std::unique_ptr<DeviceBank> make_cpu_bank(const model::Network& network, const data::Share& share,
-                                          const data::Augmentation& augmentation,
+                                          const data::Augmentation& augmentation, const Loss& loss,
                                           const ObjectiveContext& context) {
-  return std::make_unique<cpu::CpuBank>(network, share, augmentation, context);
+  return std::make_unique<cpu::CpuBank>(network, share, augmentation, loss, context);
 }
 
 }  // namespace hearsay::engine

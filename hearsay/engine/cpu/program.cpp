@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
+#include "hearsay/engine/cpu/loss.h"
 #include "hearsay/engine/cpu/onednn.h"
 
 namespace hearsay::engine::cpu {
@@ -21,23 +21,23 @@ bool is_one_of(const Operation& operation) {
 
 }  // namespace
 
-Program::Program(const Network& network, std::size_t batch) : batch_(batch) {
+Program::Program(const Network& network, std::size_t batch, const Loss& loss)
+    : batch_(batch), loss_(loss) {
   assert(batch > 0);
   const OneThread one_thread;
   const std::vector<Fused> steps = fuse(network);
   lay_out(network);
   for (const Fused& step : steps) add_step(network, step);
-  logits_ = &storage_[network.operations().size() - 1];
-  assert(logits_->shape.pixels() == 1);
-  if (logits_->tiles.block != logits_->shape.channels) {
-    logits_ = copy_of(*logits_, logits_->shape.channels);
+  outputs_ = &storage_[network.operations().size() - 1];
+  assert(outputs_->shape.pixels() == 1);
+  if (outputs_->tiles.block != outputs_->shape.channels) {
+    outputs_ = copy_of(*outputs_, outputs_->shape.channels);
   }
-  storage_.place(*logits_);
+  storage_.place(*outputs_);
 }
 
 double Program::gradient(std::span<const float> parameters, std::span<float> buffers,
-                         std::span<const std::uint16_t> labels, const StreamKey& key,
-                         std::span<float> gradient) {
+                         const Targets& targets, const StreamKey& key, std::span<float> gradient) {
   const OneThread one_thread;
   const Call call{.parameters = parameters.data(),
                   .buffers = buffers.data(),
@@ -47,7 +47,9 @@ double Program::gradient(std::span<const float> parameters, std::span<float> buf
                   .dropout_keys = &key,
                   .training = true};
   forward(call);
-  const double loss = cross_entropy(labels);
+  const std::size_t count = batch_ * outputs_->shape.size();
+  const double loss = batch_loss(loss_, {outputs_->data(), count}, batch_, targets,
+                                 {outputs_->next_gradient(), count});
   for (std::size_t k = steps_.size(); k-- > 0;) {
     for (std::size_t maker : storage_.go_back(k)) steps_[maker]->recompute();
     steps_[k]->backward(call, storage_.back_scratch(k));
@@ -55,11 +57,11 @@ double Program::gradient(std::span<const float> parameters, std::span<float> buf
   return loss;
 }
 
-void Program::logits(std::span<const float> parameters, std::span<const float> buffers,
-                     std::span<float> logits) {
+void Program::outputs(std::span<const float> parameters, std::span<const float> buffers,
+                      std::span<float> outputs) {
   const OneThread one_thread;
   forward({.parameters = parameters.data(), .buffers = buffers.data()});
-  std::copy_n(logits_->data(), logits.size(), logits.data());
+  std::copy_n(outputs_->data(), outputs.size(), outputs.data());
 }
 
 void Program::observe(std::span<const float> parameters, std::span<float> buffers,
@@ -143,26 +145,6 @@ void Program::append(std::unique_ptr<Step> step, const std::vector<Tensor*>& inp
 void Program::forward(const Call& call) {
   storage_.go_forward();
   for (std::size_t k = 0; k < steps_.size(); ++k) steps_[k]->forward(call, storage_.scratch(k));
-}
-
-/// The mean over the batch of ln sum_k exp(l_k) - l_label; writes its gradient to the logits.
-double Program::cross_entropy(std::span<const std::uint16_t> labels) {
-  const std::size_t classes = logits_->shape.size();
-  float* grad_output = logits_->next_gradient();
-  const double share = 1 / static_cast<double>(batch_);
-  double loss = 0;
-  for (std::size_t n = 0; n < batch_; ++n) {
-    const float* row = logits_->data() + n * classes;
-    const double most = static_cast<double>(*std::max_element(row, row + classes));
-    double sum = 0;
-    for (std::size_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(row[k]) - most);
-    loss += std::log(sum) + most - static_cast<double>(row[labels[n]]);
-    for (std::size_t k = 0; k < classes; ++k) {
-      const double p = std::exp(static_cast<double>(row[k]) - most) / sum;
-      grad_output[n * classes + k] = static_cast<float>((p - (k == labels[n] ? 1.0 : 0.0)) * share);
-    }
-  }
-  return loss * share;
 }
 
 }  // namespace hearsay::engine::cpu

@@ -8,6 +8,7 @@
 #include "hearsay/engine/cpu/step.h"
 #include "hearsay/engine/cpu/storage.h"
 #include "hearsay/engine/fuse.h"
+#include "hearsay/engine/loss.h"
 #include "hearsay/model/network.h"
 
 namespace hearsay::engine::cpu {
@@ -23,7 +24,7 @@ namespace hearsay::engine::cpu {
 class Program {
  public:
   /// Throws InvalidArgument if a value of the network is never read.
-  Program(const model::Network& network, std::size_t batch);
+  Program(const model::Network& network, std::size_t batch, const Loss& loss = {});
 
   std::size_t batch() const { return batch_; }
   std::size_t arena_bytes() const { return storage_.bytes(); }  ///< activations and scratch
@@ -32,15 +33,14 @@ class Program {
   /// sees them. Every call below reads it and leaves it undefined.
   std::span<float> images() { return {storage_[0].data(), batch_ * storage_[0].shape.size()}; }
 
-  /// The mean softmax cross-entropy of the batch, in training mode; `gradient` is overwritten with
-  /// its gradient, running statistics are updated. `key` names the random stream of dropout.
+  /// The loss of the batch, in training mode; `gradient` is overwritten with its gradient, running
+  /// statistics are updated. `key` names the random stream of dropout.
   double gradient(std::span<const float> parameters, std::span<float> buffers,
-                  std::span<const std::uint16_t> labels, const StreamKey& key,
-                  std::span<float> gradient);
+                  const Targets& targets, const StreamKey& key, std::span<float> gradient);
 
-  /// Forward in evaluation mode; `logits` receives batch() rows of Network::classes().
-  void logits(std::span<const float> parameters, std::span<const float> buffers,
-              std::span<float> logits);
+  /// Forward in evaluation mode; `outputs` receives batch() rows of Network::outputs().
+  void outputs(std::span<const float> parameters, std::span<const float> buffers,
+               std::span<float> outputs);
 
   /// Forward in training mode (without dropout), only to update the statistics:
   ///   buffers = (1 - momentum) buffers + momentum (of this batch).
@@ -54,13 +54,13 @@ class Program {
   void add_step(const model::Network& network, const Fused& fused);
   void append(std::unique_ptr<Step> step, const std::vector<Tensor*>& inputs, const Tensor& output);
   void forward(const Call& call);
-  double cross_entropy(std::span<const std::uint16_t> labels);
 
   std::size_t batch_;
+  Loss loss_;
   Storage storage_;  ///< tensors: one per value of the network, then copies in other layouts
   std::vector<std::unique_ptr<Step>> steps_;
   Tensor* blocked_images_ = nullptr;
-  Tensor* logits_ = nullptr;
+  Tensor* outputs_ = nullptr;
 };
 
 }  // namespace hearsay::engine::cpu

@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kMostThreads)
 template <class T>
 __global__ void __launch_bounds__(kMostThreads)
     judge_kernel(const T* logits, unsigned batch, unsigned classes, const std::uint16_t* labels,
-                 const Judged* judged, Totals* totals, Totals* const* results) {
+                 const Judged* judged, ClassTotals* totals, ClassTotals* const* results) {
   backend::cuda::begin_launch();
   __shared__ double losses[kMostWarps], hits[kMostWarps];
   const unsigned warps = blockDim.x / kWarp;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kMostThreads)
   loss = sum_of_warps(loss, losses);
   right = sum_of_warps(right, hits);
   if (threadIdx.x != 0) return;
-  Totals total = judged->first != 0 ? Totals{0, 0} : totals[blockIdx.x];
+  ClassTotals total = judged->first != 0 ? ClassTotals{0, 0} : totals[blockIdx.x];
   total.loss += loss;
   total.right += right;
   totals[blockIdx.x] = total;
@@ -156,7 +156,7 @@ void cross_entropy(LaunchRecorder& recorder, Tensor& logits, const std::uint16_t
 }
 
 void judge(LaunchRecorder& recorder, const Tensor& logits, const std::uint16_t* labels,
-           const Judged* judged, Totals* totals, Totals* const* results) {
+           const Judged* judged, ClassTotals* totals, ClassTotals* const* results) {
   const Launch of(logits);
   with_storage(logits.type, [&]<class T>(std::type_identity<T>) {
     recorder.launch(judge_kernel<T>, of.peers, of.threads, 0, static_cast<const T*>(logits.data),

@@ -4,7 +4,6 @@
 
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/engine/cuda/tensor.h"
-#include "hearsay/engine/plan.h"
 
 namespace hearsay::engine::cuda {
 
@@ -20,11 +19,17 @@ struct Judged {
   std::uint32_t first;
 };
 
+/// Sums over samples.
+struct ClassTotals {
+  double loss;
+  double right;  ///< how many have the largest logit at their label (ties: the first)
+};
+
 /// Adds the first `count` samples of every peer to totals[peer], after clearing it if they are the
-/// first, and copies the total to **results + peer, memory of the host. `judged` and `results` are
+/// first, and copies the total to (*results)[peer], memory of the host. `judged` and `results` are
 /// in the staging buffer.
 void judge(backend::cuda::LaunchRecorder& recorder, const Tensor& logits,
-           const std::uint16_t* labels, const Judged* judged, Totals* totals,
-           Totals* const* results);
+           const std::uint16_t* labels, const Judged* judged, ClassTotals* totals,
+           ClassTotals* const* results);
 
 }  // namespace hearsay::engine::cuda

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hearsay/data/image/pixels-inl.h"
+#include "hearsay/data/targets.h"
 #include "hearsay/engine/cuda/numbers.h"
 
 namespace hearsay::engine::cuda {
@@ -71,11 +72,11 @@ __device__ float stretched(const Plane<Entry>& plane, const Slot& slot, const Tr
 }
 
 /// images(slot, y, x, c) = the slot's sample, cropped, mirrored or resized, and normalised;
-/// labels_out [slot] = its label. Grid: ceil(pixels of all slots / 256), 256 threads, one pixel
-/// with all its channels per thread (stored images are planes, the batch has channels fastest). No
-/// shared memory, no sums across threads. Bytes in, 2 or 4 bytes per entry out: small beside the
-/// network's tensors; bound not measured. Resizing takes (taps)^2 reads per channel and weights in
-/// double.
+/// labels_out [slot] = its label, if there are labels. Grid: ceil(pixels of all slots / 256), 256
+/// threads, one pixel with all its channels per thread (stored images are planes, the batch has
+/// channels fastest). No shared memory, no sums across threads. Bytes in, 2 or 4 bytes per entry
+/// out: small beside the network's tensors; bound not measured. Resizing takes (taps)^2 reads per
+/// channel and weights in double.
 template <class T, class Entry>
 __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
                             const float2* normalizers, Sizes s, const Slot* slots, T* images,
@@ -86,7 +87,7 @@ __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
   if (at >= s.slots * pixels) return;
   const Slot slot = slots[at / pixels];
   const unsigned pixel = at % pixels;
-  if (pixel == 0) labels_out[at / pixels] = labels[slot.sample];
+  if (pixel == 0 && labels != nullptr) labels_out[at / pixels] = labels[slot.sample];
 
   const int height = static_cast<int>(s.height), width = static_cast<int>(s.width);
   const int margin = static_cast<int>(s.margin);
@@ -113,6 +114,26 @@ __global__ void read_images(const Entry* entries, const std::uint16_t* labels,
   }
 }
 
+/// out(slot, k) = number k of the slot's sample. Grid: ceil(slots width / 256), 256 threads, one
+/// number per thread; no shared memory. Bound by launch latency; not measured.
+__global__ void read_numbers(const float* numbers, unsigned width, const Slot* slots,
+                             unsigned count, float* out) {
+  backend::cuda::begin_launch();
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= count) return;
+  out[at] = numbers[std::size_t{slots[at / width].sample} * width + at % width];
+}
+
+/// All targets of a regression as a model learns them.
+std::vector<float> standardized(const data::Dataset& dataset, const data::Samples& samples) {
+  std::vector<float> all(samples.targets.size());
+  const std::size_t each = samples.targets_each;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    data::read_targets(dataset, samples, i, std::span(all).subspan(i * each, each));
+  }
+  return all;
+}
+
 }  // namespace
 
 ImageReader::ImageReader(const data::Dataset& dataset, const data::Samples& samples)
@@ -120,9 +141,18 @@ ImageReader::ImageReader(const data::Dataset& dataset, const data::Samples& samp
       height_(static_cast<std::uint32_t>(dataset.height)),
       width_(static_cast<std::uint32_t>(dataset.width)),
       margin_(static_cast<std::uint32_t>(dataset.margin)),
-      pixels_(std::span(samples.pixels)),
-      values_(std::span(samples.values)),
-      labels_(std::span(samples.labels)) {
+      targets_each_(static_cast<std::uint32_t>(samples.targets_each)),
+      size_(samples.size()) {
+  if (samples.inputs.type() == ElementType::kF32) {
+    values_ = Memory<float>(std::span(samples.inputs.as<float>()));
+  } else {
+    pixels_ = Memory<std::uint8_t>(std::span(samples.inputs.as<std::uint8_t>()));
+  }
+  if (dataset.task() == data::Task::kRegression) {
+    numbers_ = Memory<float>(std::span<const float>(standardized(dataset, samples)));
+  } else {
+    labels_ = Memory<std::uint16_t>(std::span(samples.labels()));
+  }
   std::vector<float2> normalizers;
   for (std::size_t c = 0; c < dataset.channels; ++c) {
     const data::Normalizer normalizer(dataset, c);
@@ -132,7 +162,7 @@ ImageReader::ImageReader(const data::Dataset& dataset, const data::Samples& samp
 }
 
 void ImageReader::read(LaunchRecorder& recorder, const Slot* slots, const Tensor& images,
-                       std::uint16_t* labels) const {
+                       std::uint16_t* labels, float* numbers) const {
   const Sizes sizes{.channels = channels_,
                     .height = height_,
                     .width = width_,
@@ -149,6 +179,10 @@ void ImageReader::read(LaunchRecorder& recorder, const Slot* slots, const Tensor
                       normalizers_.data(), sizes, slots, out, labels);
     }
   });
+  if (numbers_.size() == 0) return;
+  const unsigned count = sizes.slots * targets_each_;
+  recorder.launch(read_numbers, blocks_for(count, kThreads), kThreads, 0, numbers_.data(),
+                  targets_each_, slots, count, numbers);
 }
 
 }  // namespace hearsay::engine::cuda

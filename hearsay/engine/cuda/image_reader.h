@@ -26,18 +26,22 @@ class ImageReader {
  public:
   ImageReader(const data::Dataset& dataset, const data::Samples& samples);
 
-  std::size_t size() const { return labels_.size(); }
+  std::size_t size() const { return size_; }
 
-  /// Fills `images`, as a model sees them, and `labels` with the samples of as many slots (device
-  /// memory): what data::Augmentation::read makes of them, exact unless they are stretched.
+  /// Fills `images`, as a model sees them, and `labels` or, in a regression, `numbers`
+  /// (standardized targets) with the samples of as many slots (device memory): what
+  /// data::Augmentation::read and data::read_targets make of them, exact unless they are stretched.
   void read(backend::cuda::LaunchRecorder& recorder, const Slot* slots, const Tensor& images,
-            std::uint16_t* labels) const;
+            std::uint16_t* labels, float* numbers) const;
 
  private:
   std::uint32_t channels_, height_, width_, margin_;
+  std::uint32_t targets_each_;  ///< numbers per sample of a regression
+  std::size_t size_;
   backend::cuda::Memory<std::uint8_t> pixels_;
   backend::cuda::Memory<float> values_;
   backend::cuda::Memory<std::uint16_t> labels_;
+  backend::cuda::Memory<float> numbers_;
   backend::cuda::Memory<float2> normalizers_;  ///< slope and offset of each channel
 };
 

@@ -5,7 +5,8 @@
 namespace hearsay::engine {
 
 std::unique_ptr<DeviceBank> make_cuda_bank(const model::Network&, const data::Share&,
-                                           const data::Augmentation&, const ObjectiveContext&) {
+                                           const data::Augmentation&, const Loss&,
+                                           const ObjectiveContext&) {
   throw InvalidArgument("[device] this build has no CUDA backend; use --device cpu");
 }
 

@@ -7,6 +7,7 @@
 #include "hearsay/engine/cuda/batch_reader.h"
 #include "hearsay/engine/cuda/cross_entropy.h"
 #include "hearsay/engine/cuda/image_reader.h"
+#include "hearsay/engine/cuda/number_loss.h"
 #include "hearsay/engine/cuda/program.h"
 
 namespace hearsay::engine {
@@ -45,13 +46,15 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 class CudaBank final : public DeviceBank {
  public:
   CudaBank(const model::Network& network, const data::Share& share,
-           const data::Augmentation& augmentation, const ObjectiveContext& context)
+           const data::Augmentation& augmentation, const Loss& loss,
+           const ObjectiveContext& context)
       : train(*share.dataset, share.dataset->train),
         test(*share.dataset, share.dataset->test),
         validation(*share.dataset, share.dataset->validation),
         reader({share.parts.begin(), share.parts.end()}, context.batch, *share.dataset,
                augmentation.recipe()),
         network_(network),
+        loss_(loss),
         batch_(context.batch),
         kernels_(context.kernels) {}
 
@@ -67,21 +70,24 @@ class CudaBank final : public DeviceBank {
 
  private:
   const model::Network& network_;
+  Loss loss_;
   std::size_t batch_;
   backend::Kernels& kernels_;
 };
 
 class CudaPlan final : public Plan {
  public:
-  CudaPlan(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
-           backend::Kernels& kernels)
+  CudaPlan(const model::Network& network, const Loss& loss, std::size_t peers, std::size_t batch,
+           Use use, backend::Kernels& kernels)
       : kernels_(kernels),
         context_(backend::cuda::context_of(kernels)),
+        loss_(loss),
+        sums_(1 + loss.tallies(network.outputs())),
         program_(network, peers, batch,
-                 use == Use::kTraining ? Program::Use::kTraining : Program::Use::kForward,
-                 context_),
+                 use == Use::kTraining ? Program::Use::kTraining : Program::Use::kForward, context_,
+                 loss),
         slots_(use == Use::kEvaluation ? 0 : peers * batch),
-        totals_(use == Use::kEvaluation ? peers : 0) {}
+        totals_(use == Use::kEvaluation ? peers * sums_ : 0) {}
 
   ~CudaPlan() override { submit_before_free(context_.recorder); }
   CudaPlan(const CudaPlan&) = delete;
@@ -118,11 +124,11 @@ class CudaPlan final : public Plan {
     const auto& samples = static_cast<CudaBank&>(bank);
     const auto models = rows_of(parameters, parameters.rows);
     const auto own = rows_of(buffers, parameters.rows);
-    const std::span<const Totals> test = record_totals(samples.test, models, own);
-    std::span<const Totals> held_out;
+    const std::span<const double> test = record_totals(samples.test, models, own);
+    std::span<const double> held_out;
     if (samples.validation.size() > 0) held_out = record_totals(samples.validation, models, own);
     kernels_.synchronize();
-    return {.test = {test.begin(), test.end()}, .validation = {held_out.begin(), held_out.end()}};
+    return {.test = totals_of(test), .validation = totals_of(held_out)};
   }
 
  private:
@@ -143,18 +149,25 @@ class CudaPlan final : public Plan {
   /// Reads what was picked for all rows, from the training set of the first bank.
   void read_picked(const Minibatches& first) {
     bank_of(first).train.read(context_.recorder, slots_.data(), program_.images(),
-                              program_.labels());
+                              program_.labels(), program_.numbers());
   }
 
-  /// Records the evaluation of all models on the set, in batches. The result buffer is filled after
-  /// `synchronize`.
-  std::span<const Totals> record_totals(const ImageReader& set,
+  /// The results of record_totals, model after model.
+  std::vector<Totals> totals_of(std::span<const double> results) const {
+    std::vector<Totals> all;
+    for (; !results.empty(); results = results.subspan(sums_)) {
+      all.push_back({.loss = results[0], .tallies = {&results[1], results.data() + sums_}});
+    }
+    return all;
+  }
+
+  /// Records the evaluation of all models on the set, in batches. The result buffer, `sums_`
+  /// numbers per model, is filled after `synchronize`.
+  std::span<const double> record_totals(const ImageReader& set,
                                         std::span<const float* const> models,
                                         std::span<const float* const> buffers) {
-    constexpr std::size_t kNumbers = sizeof(Totals) / sizeof(double);
-    const std::span<double> numbers = kernels_.results<double>(kNumbers * models.size());
-    std::ranges::fill(numbers, 0.0);  // should the set be empty
-    auto* results = reinterpret_cast<Totals*>(numbers.data());
+    const std::span<double> results = kernels_.results<double>(sums_ * models.size());
+    std::ranges::fill(results, 0.0);  // should the set be empty
     LaunchRecorder& recorder = context_.recorder;
     recorder.submit();  // every batch below is then the same list
     const std::size_t batch = program_.batch();
@@ -165,21 +178,29 @@ class CudaPlan final : public Plan {
         slots[k].sample = static_cast<std::uint32_t>(begin + std::min(k % batch, count - 1));
       }
       set.read(recorder, recorder.put(std::span<const Slot>(slots)), program_.images(),
-               program_.labels());
-      program_.logits(models, buffers);
+               program_.labels(), program_.numbers());
+      program_.outputs(models, buffers);
       const Judged judged{.count = static_cast<std::uint32_t>(count), .first = begin == 0};
-      judge(recorder, program_.logits(), program_.labels(), recorder.put(judged), totals_.data(),
-            recorder.put(results));
+      if (loss_.of_numbers()) {
+        judge_numbers(recorder, program_.outputs(), program_.numbers(), loss_, recorder.put(judged),
+                      totals_.data(), recorder.put(results.data()));
+      } else {
+        judge(recorder, program_.outputs(), program_.labels(), recorder.put(judged),
+              reinterpret_cast<ClassTotals*>(totals_.data()),
+              recorder.put(reinterpret_cast<ClassTotals*>(results.data())));
+      }
       recorder.submit();
     }
-    return {results, models.size()};
+    return results;
   }
 
   backend::Kernels& kernels_;
   backend::cuda::Context& context_;
+  Loss loss_;
+  std::size_t sums_;  ///< of a model in an evaluation: the loss and its tallies
   Program program_;
   Memory<Slot> slots_;     ///< what each row's minibatch reads; none in an evaluation
-  Memory<Totals> totals_;  ///< of an evaluation, over its batches so far
+  Memory<double> totals_;  ///< of an evaluation, over its batches so far: `sums_` per model
 };
 
 /// Samples per model and batch of an evaluation: as many as some memory allows, at most `most`.
@@ -198,7 +219,7 @@ std::unique_ptr<Plan> CudaBank::compile(std::size_t peers, Plan::Use use) {
   const std::size_t batch = use == Plan::Use::kEvaluation
                                 ? evaluation_batch(network_, peers, test.size(), context.precision)
                                 : batch_;
-  return std::make_unique<CudaPlan>(network_, peers, batch, use, kernels_);
+  return std::make_unique<CudaPlan>(network_, loss_, peers, batch, use, kernels_);
 }
 
 }  // namespace
@@ -206,9 +227,9 @@ std::unique_ptr<Plan> CudaBank::compile(std::size_t peers, Plan::Use use) {
 }  // namespace cuda
 
 std::unique_ptr<DeviceBank> make_cuda_bank(const model::Network& network, const data::Share& share,
-                                           const data::Augmentation& augmentation,
+                                           const data::Augmentation& augmentation, const Loss& loss,
                                            const ObjectiveContext& context) {
-  return std::make_unique<cuda::CudaBank>(network, share, augmentation, context);
+  return std::make_unique<cuda::CudaBank>(network, share, augmentation, loss, context);
 }
 
 }  // namespace hearsay::engine

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/engine/cuda/cross_entropy.h"
+#include "hearsay/engine/cuda/number_loss.h"
 #include "hearsay/engine/gradient_owners.h"
 
 namespace hearsay::engine::cuda {
@@ -21,11 +22,13 @@ using model::Network;
 }  // namespace
 
 Program::Program(const Network& network, std::size_t peers, std::size_t batch, Use use,
-                 Context& context)
+                 Context& context, const Loss& loss)
     : peers_(peers),
       batch_(batch),
       context_(context),
-      labels_(peers * batch),
+      loss_(loss),
+      labels_(loss.of_numbers() ? 0 : peers * batch),
+      numbers_(loss.of_numbers() ? peers * batch * network.outputs() : 0),
       forward_packer_(context.precision),
       backward_packer_(context.precision) {
   assert(peers > 0 && batch > 0);
@@ -64,7 +67,7 @@ Program::Program(const Network& network, std::size_t peers, std::size_t batch, U
     allocate_values(tensors_[step.output]);
     add_step(network, step);
   }
-  logits_ = &tensors_.back();
+  outputs_ = &tensors_.back();
 }
 
 void Program::add_step(const Network& network, const Fused& fused) {
@@ -95,7 +98,7 @@ void Program::forward(const Call& call) {
 void Program::gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
                        std::span<const StreamKey> keys, std::span<float* const> gradients,
                        std::span<double* const> losses) {
-  assert(logits_->wants_gradient());
+  assert(outputs_->wants_gradient());
   backend::cuda::LaunchRecorder& recorder = context_.recorder;
   const Call call{.parameters = recorder.put(parameters),
                   .new_buffers = recorder.put(buffers),
@@ -115,12 +118,16 @@ void Program::gradient(std::span<const float* const> parameters, std::span<float
     tensor.gradient_sums = {};
     tensor.masked = false;
   }
-  cross_entropy(recorder, *logits_, labels_.data(), recorder.put(losses));
+  if (loss_.of_numbers()) {
+    number_loss(recorder, *outputs_, numbers_.data(), loss_, recorder.put(losses));
+  } else {
+    cross_entropy(recorder, *outputs_, labels_.data(), recorder.put(losses));
+  }
   for (std::size_t k = steps_.size(); k-- > 0;) steps_[k]->backward(recorder, call);
 }
 
-void Program::logits(std::span<const float* const> parameters,
-                     std::span<const float* const> buffers) {
+void Program::outputs(std::span<const float* const> parameters,
+                      std::span<const float* const> buffers) {
   forward(
       {.parameters = context_.recorder.put(parameters), .buffers = context_.recorder.put(buffers)});
 }

@@ -10,6 +10,7 @@
 #include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
 #include "hearsay/engine/cuda/step.h"
 #include "hearsay/engine/fuse.h"
+#include "hearsay/engine/loss.h"
 
 namespace hearsay::engine::cuda {
 
@@ -25,25 +26,27 @@ class Program {
 
   /// Throws InvalidArgument if a value of the network is not read, or has 2^31 entries.
   Program(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
-          backend::cuda::Context& context);
+          backend::cuda::Context& context, const Loss& loss = {});
 
   std::size_t peers() const { return peers_; }
   std::size_t batch() const { return batch_; }
 
-  /// Where the next batch is put: its images, and one label per sample. Calls below read them.
+  /// Where the next batch is put: its images, and per sample one label or, if the loss is of
+  /// numbers, one for each output. Calls below read them.
   const Tensor& images() const { return tensors_.front(); }
   std::uint16_t* labels() const { return labels_.data(); }
-  /// What `logits` computed.
-  const Tensor& logits() const { return *logits_; }
+  float* numbers() const { return numbers_.data(); }
+  /// What the call `outputs` computed.
+  const Tensor& outputs() const { return *outputs_; }
 
-  /// *losses[i] = the mean softmax cross-entropy of peer i's samples in training mode, gradients[i]
-  /// its gradient; buffers[i] are updated. `keys` name the streams that decide what dropout drops.
+  /// *losses[i] = the loss of peer i's samples in training mode, gradients[i] its gradient;
+  /// buffers[i] are updated. `keys` name the streams that decide what dropout drops.
   void gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
                 std::span<const StreamKey> keys, std::span<float* const> gradients,
                 std::span<double* const> losses);
 
   /// Forward in evaluation mode.
-  void logits(std::span<const float* const> parameters, std::span<const float* const> buffers);
+  void outputs(std::span<const float* const> parameters, std::span<const float* const> buffers);
 
   /// Forward in training mode (without dropout), for its statistics only:
   /// buffers[i] = (1 - momentum) buffers[i] + momentum (of this batch).
@@ -62,10 +65,12 @@ class Program {
   backend::cuda::Context& context_;
   std::vector<Tensor> tensors_;  ///< one per value; those fused away have no memory
   std::vector<backend::cuda::Memory<std::byte>> memory_;
+  Loss loss_;
   backend::cuda::Memory<std::uint16_t> labels_;
+  backend::cuda::Memory<float> numbers_;
   WeightPacker forward_packer_, backward_packer_;
   std::vector<std::unique_ptr<Step>> steps_;
-  Tensor* logits_ = nullptr;
+  Tensor* outputs_ = nullptr;
 };
 
 }  // namespace hearsay::engine::cuda

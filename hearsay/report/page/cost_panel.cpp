@@ -16,10 +16,11 @@ constexpr char kEnergy[] = "horowitz45";
 /// The network described by the summary and the settings; InvalidArgument if they disagree.
 std::optional<model::Network> network_of(const Record& record) {
   const std::string input = record.text("input");
-  const std::optional<double> classes = record.figure("classes");
-  if (input.empty() || !classes || !(*classes >= 1 && *classes <= 1e6)) return {};
+  std::optional<double> outputs = record.figure("outputs");
+  if (!outputs) outputs = record.figure("classes");  // of versions that knew no other outputs
+  if (input.empty() || !outputs || !(*outputs >= 1 && *outputs <= 1e6)) return {};
   return model::make_model(record.config().model, model::parse_shape(input),
-                           static_cast<std::size_t>(*classes));
+                           static_cast<std::size_t>(*outputs));
 }
 
 std::optional<CostPanel> make_panel(const Record& record) {

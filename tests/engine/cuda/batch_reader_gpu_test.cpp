@@ -22,11 +22,11 @@ data::Dataset make_images(bool bytes) {
   constexpr std::size_t kSamples = 30;
   for (std::size_t i = 0; i < kSamples * dataset.stored_features(); ++i) {
     const auto value = random.below(256);
-    if (bytes) dataset.train.pixels.push_back(static_cast<std::uint8_t>(value));
-    if (!bytes) dataset.train.values.push_back(static_cast<float>(value) + 0.25f);
+    if (bytes) dataset.train.inputs.as<std::uint8_t>().push_back(static_cast<std::uint8_t>(value));
+    if (!bytes) dataset.train.inputs.as<float>().push_back(static_cast<float>(value) + 0.25f);
   }
   for (std::size_t i = 0; i < kSamples; ++i) {
-    dataset.train.labels.push_back(static_cast<std::uint16_t>(random.below(4)));
+    dataset.train.labels().push_back(static_cast<std::uint16_t>(random.below(4)));
   }
   return dataset;
 }
@@ -68,7 +68,7 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
     std::vector<StreamKey> keys;
     for (std::uint32_t i = 0; i < kRows; ++i) keys.push_back({kSeed, kFirst + i, round});
     reader.pick(gpu.context().recorder, keys, slots.data());
-    images.read(gpu.context().recorder, slots.data(), program.images(), program.labels());
+    images.read(gpu.context().recorder, slots.data(), program.images(), program.labels(), nullptr);
     const std::vector<float> found = gpu.read(program.images());
     std::vector<std::uint16_t> labels(kRows * test.batch);
     gpu.copy(labels.data(), program.labels(), labels.size() * sizeof labels[0]);
@@ -81,7 +81,7 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
       for (std::size_t k = 0; k < test.batch; ++k) {
         const std::uint32_t sample = parts[kFirst + i][places[k]];
         const std::size_t slot = i * test.batch + k;
-        ASSERT_EQ(labels[slot], dataset.train.labels[sample])
+        ASSERT_EQ(labels[slot], dataset.train.labels()[sample])
             << "round " << round << ", row " << i << ", slot " << k;
         augmentation->read(dataset, dataset.train, sample, random, k, expected);
         for (std::size_t j = 0; j < expected.size(); ++j) {

@@ -98,8 +98,8 @@ class GpuProgram {
              std::uint32_t first = 0)
       : net_(net),
         gpu_(precision),
-        program_(net, examples.size(), examples.front().samples.labels.size(),
-                 cuda::Program::Use::kTraining, gpu_.context()),
+        program_(net, examples.size(), batch_of(net, examples.front()),
+                 cuda::Program::Use::kTraining, gpu_.context(), examples.front().samples.loss),
         first_(first),
         parameters_(gpu_.kernels().allocate(peers(), net.layout().dim())),
         gradient_(gpu_.kernels().allocate(peers(), net.layout().dim())),
@@ -112,16 +112,22 @@ class GpuProgram {
   void place(const std::vector<Example>& examples) {
     std::vector<double> images;
     std::vector<std::uint16_t> labels;
+    std::vector<float> numbers;
     for (std::size_t i = 0; i < peers(); ++i) {
       const auto& samples = examples[i].samples;
       images.insert(images.end(), samples.images.begin(), samples.images.end());
       labels.insert(labels.end(), samples.labels.begin(), samples.labels.end());
+      numbers.insert(numbers.end(), samples.numbers.begin(), samples.numbers.end());
       gpu_.kernels().upload(to_floats(examples[i].parameters), parameters_, i);
       const std::vector<float> buffers = to_floats(examples[i].buffers);
       if (!buffers.empty()) gpu_.kernels().upload(buffers, buffers_, i);
     }
     gpu_.write(program_.images(), images);
-    gpu_.copy(program_.labels(), labels.data(), labels.size() * sizeof labels[0]);
+    if (numbers.empty()) {
+      gpu_.copy(program_.labels(), labels.data(), labels.size() * sizeof labels[0]);
+    } else {
+      gpu_.copy(program_.numbers(), numbers.data(), numbers.size() * sizeof numbers[0]);
+    }
   }
 
   std::vector<ProgramOutcome> gradient() {
@@ -148,8 +154,8 @@ class GpuProgram {
 
   /// Of all peers, one after the other.
   std::vector<float> logits() {
-    program_.logits(rows<const float>(parameters_), rows<const float>(buffers_));
-    return gpu_.read(program_.logits());
+    program_.outputs(rows<const float>(parameters_), rows<const float>(buffers_));
+    return gpu_.read(program_.outputs());
   }
 
   void observe(double momentum) {
@@ -163,6 +169,9 @@ class GpuProgram {
   }
 
  private:
+  static std::size_t batch_of(const model::Network& net, const Example& example) {
+    return example.samples.images.size() / net.shape(net.input()).size();
+  }
   std::size_t peers() const { return program_.peers(); }
   template <class Float>
   std::vector<Float*> rows(const backend::Array& array) const {

@@ -29,6 +29,8 @@ class GpuBank {
                                          .pool = pool_,
                                          .kernels = gpu_.kernels(),
                                          .model = options.model,
+                                         .task = options.task,
+                                         .loss = options.loss,
                                          .partition = options.partition,
                                          .augment = options.augment,
                                          .validation = options.validation,
@@ -102,6 +104,17 @@ std::vector<Case> cases() {
       {"Resnet20",
        kPictures,
        {.peers = 2, .model = "resnet20", .augment = "crop-flip", .batch = 4}},
+      {"Regression",
+       "synthetic:shape=1x6x6,targets=3,samples=200",
+       {.peers = 3,
+        .model = "mlp",
+        .task = "regression",
+        .partition = "skew:0.8",
+        .validation = 0.25,
+        .batch = 7}},
+      {"Huber",
+       "synthetic:shape=2x8x8,targets=40,samples=150",
+       {.peers = 2, .model = "cnn:norm=batch", .task = "regression", .loss = "huber:delta=0.5"}},
       {"Resnet20EvoNorm", kPictures, {.peers = 2, .model = "resnet20:norm=evonorm", .batch = 4}},
   };
 }
@@ -162,12 +175,20 @@ TEST_P(GpuNetworkObjective, ScoresModelsAsTheHostDoes) {
   device.place(host.x);
   const auto check = [](const Score& found, const Score& expected) {
     EXPECT_NEAR(found.loss, expected.loss, 1e-4 * expected.loss);
-    EXPECT_NEAR(found.values.at(0), expected.values.at(0), 0.5) << "a tie may fall apart";
+    if (expected.values.size() == 2) {  // RMSE and R2
+      EXPECT_NEAR(found.values.at(0), expected.values[0], 1e-4 * expected.values[0]);
+      EXPECT_NEAR(found.values.at(1), expected.values[1], 1e-4);
+    } else {
+      EXPECT_NEAR(found.values.at(0), expected.values.at(0), 0.5) << "a tie may fall apart";
+    }
     ASSERT_EQ(found.validation_loss.has_value(), expected.validation_loss.has_value());
     if (!found.validation_loss) return;
     EXPECT_NEAR(*found.validation_loss, *expected.validation_loss,
                 1e-4 * *expected.validation_loss);
-    EXPECT_NEAR(found.validation_values.at(0), expected.validation_values.at(0), 0.5);
+    for (std::size_t k = 0; k < expected.validation_values.size(); ++k) {
+      const double tolerance = expected.values.size() == 2 ? 1e-3 : 0.5;
+      EXPECT_NEAR(found.validation_values.at(k), expected.validation_values[k], tolerance);
+    }
   };
   for (std::size_t i = 0; i < host.rows(); ++i) device->set_buffers(i, host->buffers(i));
   const std::vector<Score> scores = device->scores(device.x);

@@ -27,7 +27,7 @@ TEST_P(GpuChain, ComputesWhatTheReferenceDoes) {
   GpuProgram program(net, examples, precision);
   const std::vector<float> logits = program.logits();
   const auto outcomes = program.gradient();
-  const std::size_t size = kBatch * net.classes();
+  const std::size_t size = kBatch * net.outputs();
   for (std::uint32_t i = 0; i < kPeers; ++i) {
     SCOPED_TRACE("peer " + std::to_string(i));
     if (precision == "fp32") {
