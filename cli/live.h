@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/pace.h"
-#include "cli/progress.h"
+#include "cli/terminal/pace.h"
+#include "cli/terminal/progress.h"
 #include "hearsay/live/listener.h"
 #include "hearsay/run/run.h"
 

@@ -12,9 +12,9 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/commands.h"
-#include "cli/complain.h"
+#include "cli/command/commands.h"
 #include "cli/stop.h"
+#include "cli/terminal/complain.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"

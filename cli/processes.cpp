@@ -4,10 +4,10 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
-#include "cli/complain.h"
-#include "cli/shell_word.h"
+#include "cli/command/commands.h"
 #include "cli/stop.h"
+#include "cli/terminal/complain.h"
+#include "cli/terminal/shell_word.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::cli {

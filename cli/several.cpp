@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "cli/side_by_side.h"
+#include "cli/terminal/side_by_side.h"
 #include "hearsay/core/error.h"
 #include "hearsay/run/run.h"
 #include "hearsay/sweep/dispatch/dispatch.h"

@@ -9,14 +9,14 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
-#include "cli/complain.h"
+#include "cli/command/commands.h"
 #include "cli/live.h"
 #include "cli/processes.h"
-#include "cli/progress.h"
 #include "cli/several.h"
-#include "cli/shell_word.h"
 #include "cli/stop.h"
+#include "cli/terminal/complain.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/shell_word.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"

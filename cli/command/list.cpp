@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
+#include "cli/command/commands.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/catalogue.h"
 

@@ -1,13 +1,13 @@
-#include "cli/side_by_side.h"
+#include "cli/terminal/side_by_side.h"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
-#include "cli/complain.h"
-#include "cli/progress.h"
-#include "cli/shell_word.h"
 #include "cli/stop.h"
+#include "cli/terminal/complain.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/shell_word.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
 
@@ -41,7 +41,11 @@ void SideBySide::ended(const sweep::SweepRun& run, const sweep::RunEnd& end) {
   if (!was_running || end.how == How::kElsewhere) return;
   if (end.how == How::kFailed) return complain("hearsay: {}: {}\n", run.label, end.message);
   if (!end.message.empty()) complain("hearsay: warning: {}: {}\n", run.label, end.message);
-  report::write_page(run.out);
+  try {
+    report::write_page(run.out);
+  } catch (const std::exception& error) {  // the other runs go on
+    complain("hearsay: warning: {}: {}\n", run.label, error.what());
+  }
   if (end.how == How::kFinished) return;
   complain("hearsay: {} stopped at round {}; go on with: hearsay train --resume {}\n", run.label,
            end.round, shell_word(run.out.string()));

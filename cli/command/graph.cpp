@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "cli/commands.h"
+#include "cli/command/commands.h"
 #include "hearsay/compress/code/message.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/text.h"

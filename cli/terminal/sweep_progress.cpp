@@ -1,12 +1,12 @@
-#include "cli/sweep_progress.h"
+#include "cli/terminal/sweep_progress.h"
 
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "cli/complain.h"
-#include "cli/pace.h"
 #include "cli/stop.h"
+#include "cli/terminal/complain.h"
+#include "cli/terminal/pace.h"
 
 namespace hearsay::cli {
 

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
+#include "cli/command/commands.h"
 #include "hearsay/cost/cost_table.h"
 
 namespace hearsay::cli {

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
+#include "cli/command/commands.h"
 #include "hearsay/core/error.h"
 #include "hearsay/run/evaluation.h"
 
@@ -30,7 +30,10 @@ int eval_command(const Options& options) {
   }
   train::RunOptions config = of_run.value_or(train::RunOptions());
   if (!options.model.empty()) config.set("model", options.model);
-  if (!options.task.empty()) config.set("task", options.task);
+  if (!options.task.empty()) {
+    config.set("task", options.task);
+    config.loss = "auto";
+  }
   if (!options.data.empty()) {
     config.set("data", options.data);
     config.validation = 0;  // the held-out part belongs to the run's own data

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
-#include "cli/complain.h"
+#include "cli/command/commands.h"
+#include "cli/terminal/complain.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "hearsay/sweep/dispatch/time_left.h"
 
 namespace hearsay::cli {

@@ -18,7 +18,7 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
+#include "cli/command/commands.h"
 #include "cli/live.h"
 #include "cli/stop.h"
 #include "hearsay/core/error.h"

@@ -1,4 +1,4 @@
-#include "cli/pace.h"
+#include "cli/terminal/pace.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,11 +5,11 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands.h"
-#include "cli/complain.h"
-#include "cli/side_by_side.h"
+#include "cli/command/commands.h"
 #include "cli/stop.h"
-#include "cli/sweep_progress.h"
+#include "cli/terminal/complain.h"
+#include "cli/terminal/side_by_side.h"
+#include "cli/terminal/sweep_progress.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/text.h"

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/complain.h"
-#include "cli/pace.h"
 #include "cli/stop.h"
-#include "cli/terminal.h"
+#include "cli/terminal/complain.h"
+#include "cli/terminal/pace.h"
+#include "cli/terminal/terminal.h"
 #include "hearsay/core/text.h"
 #include "hearsay/report/evaluation_text.h"
 
