@@ -105,7 +105,7 @@ for preset in "${presets[@]}"; do
   fi
   if [[ $preset == dev ]]; then
     install_playwright
-    options=(-DHEARSAY_BROWSER=ON)
+    options=(-DHEARSAY_BROWSER=ON -DHEARSAY_UNITY=TESTS)
   fi
   say "$preset: building"
   SECONDS=0

@@ -15,9 +15,7 @@ endfunction()
 
 function(hearsay_precompile_test target)
   target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json)
-  # Programs of this sanitizer are compiled with -O1 -O0 (dev_flags.cmake), and with a precompiled header GCC 12 then
-  # takes the optimised form of SSE intrinsics, which does not compile: tests that include Eigen.
-  if(NOT HEARSAY_PRECOMPILE OR HEARSAY_SANITIZE MATCHES "undefined")
+  if(NOT HEARSAY_PRECOMPILE)
     return()
   endif()
   if(NOT TARGET hearsay_test_headers)

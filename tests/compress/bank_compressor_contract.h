@@ -59,7 +59,7 @@ inline std::vector<Subject> subjects(const std::string& device) {
   return all;
 }
 
-/// An operator that no device knows: one of the registry's that does not tell which it is.
+/// An operator that no device knows: one of the registry's that does not reveal its kind.
 class OwnCompressor final : public Compressor {
  public:
   explicit OwnCompressor(std::string_view spec) : inner_(make_compressor(spec)) {}

@@ -47,8 +47,9 @@ TEST(MessageHeader, IsNotReadFromTooFewBytes) {
 }
 
 TEST(MessageHeader, RejectsWeightsThatAreNotPositiveAndFinite) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (const double bad : {0.0, -1.0, kInf, -kInf, std::numeric_limits<double>::quiet_NaN()}) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double bad :
+       {0.0, -1.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
     MessageHeader header = example();
     header.weight = static_cast<float>(bad);
     Bytes bytes;

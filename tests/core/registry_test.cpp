@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hearsay/core/error.h"
+#include "support/message_of.h"
 
 namespace hearsay {
 namespace {
@@ -28,14 +28,7 @@ constexpr ShapeEntry kRows[] = {
 
 Registry<ShapeEntry> registry() { return {"graph", kRows}; }
 
-std::string message_of(auto action) {
-  try {
-    action();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using support::message_of;
 
 TEST(Registry, MakesWhatASpecNames) {
   const Shape shape = registry().make("star:size=5", 2);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hearsay/core/error.h"
+#include "support/message_of.h"
 
 namespace hearsay {
 namespace {
@@ -13,14 +13,7 @@ constexpr Parameter kParameters[] = {
     {"count", "3", "[1, 9]", "how many"},
 };
 
-std::string message_of(auto action) {
-  try {
-    action();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using support::message_of;
 
 TEST(Arguments, FallBackToTheTable) {
   const Arguments arguments("topk", kParameters);

@@ -68,11 +68,11 @@ TEST_F(Cifar, OfAHundredClassesTakesTheFineLabels) {
 
 TEST_F(Cifar, SaysWhichFileIsMissingAndWhereItIsPublished) {
   std::filesystem::rename(ten("data_batch_4.bin"), ten("away"));
-  EXPECT_EQ(error_of<InvalidArgument>([] { make_dataset(spec10()); }),
+  EXPECT_EQ(message_of([] { make_dataset(spec10()); }),
             "[cifar10] " + ten("data_batch_4.bin").string() + " does not exist; published by " +
                 std::string(kCifarSource));
   std::filesystem::create_directory(ten("data_batch_4.bin"));
-  EXPECT_EQ(error_of<InvalidArgument>([] { make_dataset(spec10()); }),
+  EXPECT_EQ(message_of([] { make_dataset(spec10()); }),
             "[cifar10] " + ten("data_batch_4.bin").string() + " is not a file; published by " +
                 std::string(kCifarSource));
   std::filesystem::remove(ten("data_batch_4.bin"));
@@ -82,7 +82,7 @@ TEST_F(Cifar, SaysWhichFileIsMissingAndWhereItIsPublished) {
 TEST_F(Cifar, SaysTheSizeThatWasExpected) {
   for (const std::size_t size : {0ul, 3073ul, 30729999ul, 30730001ul}) {
     std::filesystem::resize_file(ten("data_batch_1.bin"), size);
-    EXPECT_EQ(error_of<CorruptData>([] { make_dataset(spec10()); }),
+    EXPECT_EQ(message_of<CorruptData>([] { make_dataset(spec10()); }),
               "[cifar10] " + ten("data_batch_1.bin").string() + " has " + std::to_string(size) +
                   " bytes; it must have 30730000 (10000 records of 3073); published by " +
                   std::string(kCifarSource));
@@ -92,7 +92,7 @@ TEST_F(Cifar, SaysTheSizeThatWasExpected) {
 
 TEST_F(Cifar, RefusesLabelsThatAreNone) {
   put(ten("test_batch.bin"), 5 * 3073, 10);
-  const std::string text = error_of<CorruptData>([] { make_dataset(spec10()); });
+  const std::string text = message_of<CorruptData>([] { make_dataset(spec10()); });
   put(ten("test_batch.bin"), 5 * 3073, 5);
   EXPECT_EQ(text.find("[cifar10] " + ten("test_batch.bin").string() +
                       " has label 10 in record 5; labels are 0 to 9"),

@@ -21,7 +21,7 @@ class Csv : public ::testing::Test {
   }
 
   std::string corrupt(std::string_view text) {
-    return error_of<CorruptData>([&] { read(text); });
+    return message_of<CorruptData>([&] { read(text); });
   }
 
   Scratch scratch_;
@@ -73,13 +73,13 @@ TEST_F(Csv, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(corrupt("a,label\n1,\n"), start + "line 2 has no label");
   EXPECT_EQ(corrupt("a,label\n1,\"x\n"), start + "line 2 has a quote that is never closed");
   EXPECT_EQ(corrupt("a,label\n1,\"x\"y\n"), start + "line 2 has text after a closing quote");
-  EXPECT_EQ(error_of<InvalidArgument>([&] { read("a,lable\n1,x\n"); }),
+  EXPECT_EQ(message_of([&] { read("a,lable\n1,x\n"); }),
             start +
                 "has no column 'label' (did you mean 'lable'?); name the label column with "
                 "label=...; there are a, lable");
-  EXPECT_EQ(error_of<InvalidArgument>([&] { read("label,label\n1,x\n"); }),
+  EXPECT_EQ(message_of([&] { read("label,label\n1,x\n"); }),
             start + "has two columns 'label'; the label must be one");
-  EXPECT_EQ(error_of<InvalidArgument>([&] { read("a,label\n1,x\n2,y\n"); }),
+  EXPECT_EQ(message_of([&] { read("a,label\n1,x\n2,y\n"); }),
             "[csv] 0.5 of the 2 samples in 2 classes is no sample of any class; give a larger test "
             "fraction or more samples");
 }
@@ -118,17 +118,18 @@ TEST_F(Csv, ReadsTargetsInTheOrderTheyAreNamed) {
 TEST_F(Csv, SaysWhatIsWrongWithTargetsAndWhere) {
   const std::string start = "[csv] " + path() + " ", good = "a,price\n1,2\n3,4\n";
   const auto refused = [&](std::string_view text, const std::string& arguments) {
-    return error_of<InvalidArgument>([&] { read_regression(path(), text, arguments); });
+    return message_of([&] { read_regression(path(), text, arguments); });
   };
   for (const char* word : {"", "n/a", "nan", "inf", "1e99"}) {
     EXPECT_EQ(
-        error_of<CorruptData>([&] {
+        message_of<CorruptData>([&] {
           read_regression(path(), "a,price\n1,2\n3," + std::string(word) + "\n", ",target=price");
         }),
         start + "line 3 has '" + word + "' in column 'price'; targets must be finite numbers");
   }
-  EXPECT_EQ(error_of<CorruptData>([&] { read_regression(path(), "price\n1\n", ",target=price"); }),
-            start + "has no column beside the targets");
+  EXPECT_EQ(
+      message_of<CorruptData>([&] { read_regression(path(), "price\n1\n", ",target=price"); }),
+      start + "has no column beside the targets");
   EXPECT_EQ(refused(good, ""),
             start + "needs target=COLUMN for --task regression; there are a, price");
   EXPECT_EQ(refused(good, ",target=prize"),
@@ -140,7 +141,7 @@ TEST_F(Csv, SaysWhatIsWrongWithTargetsAndWhere) {
   EXPECT_EQ(refused(good, ",label=a"),
             "[csv] label names a class; --task regression takes target=COLUMN, the number to "
             "predict");
-  EXPECT_EQ(error_of<InvalidArgument>([&] { read(good, ",target=price"); }),
+  EXPECT_EQ(message_of([&] { read(good, ",target=price"); }),
             "[csv] target names numbers to predict; add --task regression, or name a class with "
             "label=COLUMN");
   EXPECT_EQ(refused("a,price\n1,2\n", ",target=price"),

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "hearsay/core/bytes.h"
+#include "support/message_of.h"
 #include "support/scratch.h"
 
 namespace hearsay::data {
 
+using support::message_of;
 using support::Scratch;
 
 /// Small files of every format that a dataset can be read from.
@@ -57,16 +59,5 @@ std::string write_example(std::string_view name, const std::filesystem::path& fo
 
 /// The same with numbers to predict, for rows with make_regression.
 std::string write_regression_example(std::string_view name, const std::filesystem::path& folder);
-
-/// The message that a call throws, or "no error".
-template <class Error, class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 }  // namespace hearsay::data

@@ -92,13 +92,13 @@ TEST(Picture, ThatIsDamagedIsRefused) {
   for (const Bytes& whole : {png(48, 48, rgb), jpeg(48, 48, rgb)}) {
     for (std::size_t keep = 0; keep + 12 < whole.size(); keep += keep < 40 ? 1 : 97) {
       write_bytes(path, ByteView(whole).first(keep));
-      const std::string text = error_of<CorruptData>([&] { read_picture({"folder", path}); });
+      const std::string text = message_of<CorruptData>([&] { read_picture({"folder", path}); });
       EXPECT_EQ(text.find("[folder] " + path.string() + " is no picture that can be read: "), 0u)
           << keep << ": " << text;
     }
   }
   write_bytes(path, bytes_of("GIF89a"));
-  EXPECT_EQ(error_of<CorruptData>([&] {
+  EXPECT_EQ(message_of<CorruptData>([&] {
               read_picture({"folder", path});
             }),
             "[folder] " + path.string() +
@@ -115,7 +115,7 @@ TEST(Picture, ThatClaimsToBeHugeIsRefusedBeforeItsPixelsAreAllocated) {
     }
   }
   write_bytes(scratch / "a.jpg", bytes);
-  const std::string text = error_of<CorruptData>([&] {
+  const std::string text = message_of<CorruptData>([&] {
     read_picture({"folder", scratch / "a.jpg"});
   });
   EXPECT_NE(text.find("it has 65021 x 65021 pixels"), std::string::npos) << text;
@@ -124,9 +124,7 @@ TEST(Picture, ThatClaimsToBeHugeIsRefusedBeforeItsPixelsAreAllocated) {
 TEST(Folder, SaysWhatIsWrong) {
   const Scratch scratch;
   const std::string root = scratch.path().string();
-  const auto message = [&] {
-    return error_of<InvalidArgument>([&] { make_dataset(spec_of(scratch, 8)); });
-  };
+  const auto message = [&] { return message_of([&] { make_dataset(spec_of(scratch, 8)); }); };
   const std::string wants =
       "[folder] " + root +
       " must hold train/CLASS/*.jpg (.jpeg, .png) and val/CLASS/ or test/CLASS/";
@@ -147,7 +145,7 @@ TEST(Folder, SaysWhatIsWrong) {
                            "/train/mouse has no images; they are named *.jpg, *.jpeg or *.png");
   fs::remove(scratch / "train/mouse");
   write_bytes(scratch / "val/cat/a.png", bytes_of("nothing"));
-  const std::string text = error_of<CorruptData>([&] { make_dataset(spec_of(scratch, 8)); });
+  const std::string text = message_of<CorruptData>([&] { make_dataset(spec_of(scratch, 8)); });
   EXPECT_EQ(text.find("[folder] " + root + "/val/cat/a.png is no picture"), 0u) << text;
 }
 

@@ -43,7 +43,7 @@ TEST(Mnist, NamesTheMissingFileAndWhereItIsPublished) {
   const Scratch scratch;
   write_mnist(scratch.path(), false);
   std::filesystem::remove(scratch / "t10k-labels-idx1-ubyte");
-  EXPECT_EQ(error_of<InvalidArgument>([&] { make_dataset(spec_of(scratch)); }),
+  EXPECT_EQ(message_of([&] { make_dataset(spec_of(scratch)); }),
             "[mnist] " + scratch.path().string() +
                 " has no t10k-labels-idx1-ubyte (or t10k-labels-idx1-ubyte.gz); the folder must "
                 "hold train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte "
@@ -88,7 +88,7 @@ TEST(Mnist, SaysWhatIsWrongWithADamagedFile) {
     const Scratch scratch;
     write_mnist(scratch.path(), false);
     write_bytes(scratch / damage.file, damage.bytes);
-    const std::string text = error_of<CorruptData>([&] { make_dataset(spec_of(scratch)); });
+    const std::string text = message_of<CorruptData>([&] { make_dataset(spec_of(scratch)); });
     EXPECT_EQ(text.find("[mnist] " + (scratch / damage.file).string() + " " + damage.what), 0u)
         << text;
     EXPECT_NE(text.find("http"), std::string::npos) << text;

@@ -23,7 +23,7 @@ class Npz : public ::testing::Test {
   }
 
   std::string corrupt(const std::vector<Member>& members) {
-    return error_of<CorruptData>([&] { read(members); });
+    return message_of<CorruptData>([&] { read(members); });
   }
 
   Scratch scratch_;
@@ -111,7 +111,7 @@ TEST_F(Npz, DrawsATestPartOfEveryClassIfThereIsNone) {
   all.insert(all.end(), own->test.inputs.as<float>().begin(), own->test.inputs.as<float>().end());
   std::ranges::sort(all);
   EXPECT_EQ(all, x) << "each sample is in one part";
-  EXPECT_EQ(error_of<InvalidArgument>([&] { make_dataset("npz:" + path() + ",test=0.001"); }),
+  EXPECT_EQ(message_of([&] { make_dataset("npz:" + path() + ",test=0.001"); }),
             "[npz] 0.001 of the 100 samples in 2 classes is no sample of any class; give a larger "
             "test fraction or more samples");
 }
@@ -119,7 +119,7 @@ TEST_F(Npz, DrawsATestPartOfEveryClassIfThereIsNone) {
 TEST_F(Npz, SaysWhatIsWrongWithTheArrays) {
   const Bytes x = npy("<f4", "(4, 1)", std::vector<float>{1, 2, 3, 4});
   const std::string start = "[npz] " + path() + " ";
-  EXPECT_EQ(error_of<InvalidArgument>([&] {
+  EXPECT_EQ(message_of([&] {
               read({{"x.npy", x}, {"labels.npy", kLabels}});
             }),
             start +
@@ -168,24 +168,24 @@ TEST_F(Npz, ReadsNumbersToPredict) {
   EXPECT_EQ(regression(two, {{"x_test.npy", x}, {"y_test.npy", two}})->test.size(), 4u);
 
   const std::string start = "[npz] " + path() + " ";
-  EXPECT_EQ(error_of<CorruptData>([&] {
+  EXPECT_EQ(message_of<CorruptData>([&] {
               regression(npy("<f4", "(2, 2, 1)", std::vector<float>{1, 2, 3, 4}));
             }),
             start +
                 "has y of shape (2, 2, 1); numbers to predict must be samples, or samples by "
                 "targets");
-  EXPECT_EQ(error_of<CorruptData>([&] {
+  EXPECT_EQ(message_of<CorruptData>([&] {
               regression(npy("<f4", "(3,)", std::vector<float>{1, 2, 3}));
             }),
             start + "has 4 samples in x and 3 targets in y");
-  EXPECT_EQ(error_of<CorruptData>([&] {
+  EXPECT_EQ(message_of<CorruptData>([&] {
               regression(npy("<f8", "(4,)", std::vector<double>{1, 2, 1e300, 3}));
             }),
             start + "has 1e+300 at entry 2 of y; entries must be finite floats");
-  EXPECT_EQ(error_of<CorruptData>([&] {
+  EXPECT_EQ(message_of<CorruptData>([&] {
               regression(two, {{"x_test.npy", x}, {"y_test.npy", kLabels}});
             }),
-            start + "has 1 targets a sample in y_test; y has 2");
+            start + "has 1 targets per sample in y_test; y has 2");
 }
 
 TEST_F(Npz, SaysWhatIsWrongWithAnArraysHeader) {
@@ -222,13 +222,14 @@ TEST_F(Npz, NoticesADamagedArchive) {
     const Bytes whole = zip({{"x.npy", x}, {"y.npy", kLabels}}, deflated);
     for (std::size_t keep = 0; keep < whole.size(); ++keep) {
       write_bytes(path(), ByteView(whole).first(keep));
-      EXPECT_NE(error_of<CorruptData>([&] { make_dataset("npz:" + path()); }), "no error") << keep;
+      EXPECT_NE(message_of<CorruptData>([&] { make_dataset("npz:" + path()); }), "no error")
+          << keep;
     }
     for (std::size_t k = 40; k < 90; ++k) {  // inside the first member
       Bytes changed = whole;
       changed[k] ^= 4;
       write_bytes(path(), changed);
-      EXPECT_NE(error_of<CorruptData>([&] { make_dataset("npz:" + path()); }), "no error") << k;
+      EXPECT_NE(message_of<CorruptData>([&] { make_dataset("npz:" + path()); }), "no error") << k;
     }
   }
 }

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/core/error.h"
+#include "support/message_of.h"
 
 namespace hearsay::data {
 
@@ -28,14 +28,7 @@ std::vector<std::uint16_t> some_labels() {
   return labels;
 }
 
-std::string message_of(auto action) {
-  try {
-    action();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using support::message_of;
 
 /// Every partition of the registry fulfils the contract in partition.h.
 class PartitionContract : public ::testing::TestWithParam<PartitionEntry> {};

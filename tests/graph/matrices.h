@@ -5,6 +5,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/graph/schedule.h"
+#include "support/message_of.h"
 
 namespace hearsay::graph {
 
@@ -33,15 +34,7 @@ inline Weights weights_of(std::string_view spec, std::size_t peers, std::uint64_
   return make_schedule(spec, {.peers = peers, .seed = seed})->at(0, 0);
 }
 
-/// The message of the InvalidArgument that the action throws.
-inline std::string message_of(auto action) {
-  try {
-    action();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using support::message_of;
 
 inline std::string message_of_spec(std::string_view spec, std::size_t peers = 0) {
   return message_of([&] { make_schedule(spec, {.peers = peers}); });

@@ -2,23 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 #include <set>
 
-#include "hearsay/core/error.h"
+#include "support/message_of.h"
 
 namespace hearsay::train {
 namespace {
 
-std::string message_of(const std::function<void()>& mistake) {
-  try {
-    mistake();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using support::message_of;
 
 std::string toml_message(std::string_view text) {
   return message_of([&] { RunOptions().read_toml(text, "run.toml"); });

@@ -30,9 +30,8 @@ TEST(Safetensors, HoldsNamesShapesOffsetsAndFloats) {
   EXPECT_EQ(length % 8, 0u) << "the format aligns the data";
   ASSERT_EQ(bytes.size(), 8 + length + 4 * model.size());
 
-  using Json = nlohmann::json;
-  const Json header = Json::parse(bytes.substr(8, length));
-  EXPECT_EQ(header, Json::parse(R"({
+  const nlohmann::json header = nlohmann::json::parse(bytes.substr(8, length));
+  EXPECT_EQ(header, nlohmann::json::parse(R"({
     "weight":     {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
     "bias \"b\"": {"dtype": "F32", "shape": [2],    "data_offsets": [24, 32]},
     "scalar":     {"dtype": "F32", "shape": [],     "data_offsets": [32, 36]}})"));

@@ -11,10 +11,11 @@ namespace hearsay::algorithm {
 
 namespace {
 
-struct Row {
+struct TableRow {
   double keep, eta;
 };
-constexpr Row kTable5[] = {{1.0, 1.0}, {0.5, 0.08}, {0.1, 0.01}, {0.01, 0.005}, {0.001, 0.001}};
+constexpr TableRow kTable5[] = {
+    {1.0, 1.0}, {0.5, 0.08}, {0.1, 0.01}, {0.01, 0.005}, {0.001, 0.001}};
 
 bool lossless(const Bank& bank) { return bank.compressor.compressor().quality(bank.layout) >= 1.0; }
 
@@ -23,8 +24,8 @@ bool lossless(const Bank& bank) { return bank.compressor.compressor().quality(ba
 double table5_rate(double keep) {
   std::size_t i = 1;
   while (i + 1 < std::size(kTable5) && keep < kTable5[i].keep) ++i;
-  const Row& high = kTable5[i - 1];
-  const Row& low = kTable5[i];
+  const TableRow& high = kTable5[i - 1];
+  const TableRow& low = kTable5[i];
   const double slope = std::log(high.eta / low.eta) / std::log(high.keep / low.keep);
   return high.eta * std::pow(keep / high.keep, slope);
 }
