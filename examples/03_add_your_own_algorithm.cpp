@@ -74,5 +74,6 @@ int main() {
     fmt::print("{:<13} {:.2f} % accuracy, consensus distance {:.3f}, {} bytes\n", name,
                *metrics.find("accuracy")->mean, metrics.divergence, metrics.traffic.bytes);
   }
-  return second.divergence<plain.divergence&& * second.find("accuracy")->mean> 80 ? 0 : 1;
+  const double accuracy = second.find("accuracy")->mean.value();
+  return second.divergence < plain.divergence && accuracy > 80 ? 0 : 1;
 }

@@ -49,7 +49,7 @@ class PoissonRegression : public engine::Objective {
   }
 
   const hearsay::Layout& layout() const override { return layout_; }
-  std::uint64_t rounds_per_epoch() const override { return kSamples / kBatch; }
+  std::uint64_t rounds_per_epoch() const override { return (kSamples + kBatch - 1) / kBatch; }
   std::size_t batch() const override { return kBatch; }
   void initial_model(std::uint32_t, std::span<float> x) const override { std::ranges::fill(x, 0); }
 

@@ -42,10 +42,12 @@ void deliver(const graph::Weights& weights, std::size_t first, const Outbox& out
   for (std::size_t row = 0; row < rows; ++row) {
     for (const graph::Edge& edge : weights.into(first + row)) {
       if (!is_own(edge.sender)) {
+        const float amount = *foreign++;
+        if (!arrives(edge)) continue;
         const auto sender = std::ranges::lower_bound(remote.senders, edge.sender);
         const auto place = static_cast<std::size_t>(sender - remote.senders.begin());
         exchange.source.push_back(static_cast<std::uint32_t>(rows + place));
-        exchange.weight.push_back(*foreign++);
+        exchange.weight.push_back(amount);
       } else if (arrives(edge)) {
         exchange.source.push_back(static_cast<std::uint32_t>(edge.sender - first));
         exchange.weight.push_back(amount_of(edge));

@@ -1,6 +1,7 @@
 #include "hearsay/data/dataset.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,6 +104,11 @@ Samples subset(const Samples& from, const std::vector<bool>& chosen) {
   some.inputs = copy(from.inputs);
   some.targets = copy(from.targets);
   return some;
+}
+
+bool varies(double deviation, double mean) {
+  constexpr double kLeast = 1e-6;
+  return static_cast<float>(deviation) > 0 && deviation > kLeast * std::abs(mean);
 }
 
 std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,

@@ -68,6 +68,9 @@ struct Dataset {
   std::size_t stored_features() const { return channels * stored_height() * stored_width(); }
 };
 
+/// Whether a channel or a target varies by more than the rounding of floats of its size.
+bool varies(double deviation, double mean);
+
 /// The dataset with other training and validation samples.
 std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples train,
                                             Samples validation);

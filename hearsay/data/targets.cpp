@@ -4,15 +4,16 @@
 #include <cassert>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
 namespace hearsay::data {
 
 namespace {
 
-/// A deviation below this fraction of the mean is rounding error of the floats.
-constexpr double kLeastVariation = 1e-6;
-
 struct Moments {
-  std::vector<double> mean, squares;  ///< squares: sums of (t - mean)^2
+  std::vector<double> mean, squares;  ///< squares: sums of (t - mean)^2, 0 if all t are the same
 };
 
 Moments moments_of(const Samples& samples) {
@@ -27,6 +28,11 @@ Moments moments_of(const Samples& samples) {
     const double off = static_cast<double>(t[i]) - found.mean[i % width];
     found.squares[i % width] += off * off;
   }
+  for (std::size_t k = 0; k < width && samples.size() > 0; ++k) {  // rounding of the mean
+    bool same = true;
+    for (std::size_t i = k; i < t.size(); i += width) same = same && t[i] == t[k];
+    if (same) found.squares[k] = 0;
+  }
   return found;
 }
 
@@ -39,9 +45,14 @@ void set_target_scale(Dataset& dataset) {
   dataset.target_deviation.clear();
   for (std::size_t k = 0; k < found.mean.size(); ++k) {
     const double deviation = std::sqrt(found.squares[k] / count);
-    const bool varies =
-        static_cast<float>(deviation) > 0 && deviation > kLeastVariation * std::abs(found.mean[k]);
-    dataset.target_deviation.push_back(varies ? static_cast<float>(deviation) : 1.0f);
+    if (deviation > 0 && !varies(deviation, found.mean[k])) {
+      throw InvalidArgument(fmt::format(
+          "[{}] target {} of a sample varies too little for its size: its deviation is {:.3g} and "
+          "its mean {:.3g}, which 32-bit floats hardly tell apart; subtract an offset, or scale "
+          "it up",
+          dataset.name, k, deviation, found.mean[k]));
+    }
+    dataset.target_deviation.push_back(deviation > 0 ? static_cast<float>(deviation) : 1.0f);
   }
 }
 
@@ -50,7 +61,8 @@ void read_targets(const Dataset& dataset, const Samples& from, std::size_t i,
   assert(out.size() == from.targets_each && i < from.size());
   const float* t = from.targets.as<float>().data() + i * from.targets_each;
   for (std::size_t k = 0; k < out.size(); ++k) {
-    out[k] = (t[k] - dataset.target_mean[k]) / dataset.target_deviation[k];
+    const double off = static_cast<double>(t[k]) - static_cast<double>(dataset.target_mean[k]);
+    out[k] = static_cast<float>(off / static_cast<double>(dataset.target_deviation[k]));
   }
 }
 

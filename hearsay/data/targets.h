@@ -14,9 +14,10 @@ namespace hearsay::data {
 ///
 ///   (t - mean_k) / deviation_k,  mean and deviation over the training part.
 ///
-/// A target that does not vary has deviation 1.
+/// A target that is the same for all samples has deviation 1.
 
-/// Sets target_mean and target_deviation from the training part.
+/// Sets target_mean and target_deviation from the training part. Throws InvalidArgument for a
+/// target that differs between samples, but by less than floats of its size can hold.
 void set_target_scale(Dataset& dataset);
 
 /// Writes what a model learns of sample i, `from.targets_each` numbers, to `out`.

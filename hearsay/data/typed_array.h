@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -29,11 +28,11 @@ class TypedArray {
   }
   bool empty() const { return size() == 0; }
 
-  /// The elements as T, which is their type; an array without elements becomes one of T.
+  /// The elements as T, which is their type (else throws std::bad_variant_access); an array without
+  /// elements becomes one of T.
   template <class T>
   std::vector<T>& as() {
-    if (!std::holds_alternative<std::vector<T>>(elements_)) {
-      assert(empty());
+    if (empty() && !std::holds_alternative<std::vector<T>>(elements_)) {
       elements_ = std::vector<T>();
     }
     return std::get<std::vector<T>>(elements_);
@@ -41,9 +40,8 @@ class TypedArray {
   template <class T>
   const std::vector<T>& as() const {
     static const std::vector<T> kNone;
-    const auto* own = std::get_if<std::vector<T>>(&elements_);
-    assert(own != nullptr || empty());
-    return own != nullptr ? *own : kNone;
+    if (empty()) return kNone;
+    return std::get<std::vector<T>>(elements_);
   }
 
   /// body(elements), a std::vector of their type.

@@ -39,6 +39,11 @@ class Delivery {
                        const algorithm::Outbox& outbox, std::span<const double> push_sum,
                        const Mix& mix) = 0;
 
+  /// False: messages may be lost or late, and other banks are in other rounds. Methods that need
+  /// every message are then refused, and a bank whose models are not finite stops at once, not
+  /// where all processes meet.
+  virtual bool in_lock_step() const { return true; }
+
   virtual double seconds_waited() const { return 0; }  ///< total, for other processes
 };
 

@@ -64,6 +64,20 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(square);
 }
 
+DriverParts complete_parts(DriverParts parts) {
+  if (!parts.schedule) throw InvalidArgument("[rounds] need a schedule; there is none");
+  if (!parts.method.make) {
+    throw InvalidArgument("[rounds] the method cannot be made: Method::make is empty");
+  }
+  if (parts.rounds_per_epoch == 0) {
+    throw InvalidArgument(
+        "[rounds] rounds per epoch must be at least 1, got 0; a batch may be larger than the "
+        "samples of a peer");
+  }
+  if (!parts.compressor) parts.compressor = compress::make_compressor("identity");
+  return parts;
+}
+
 }  // namespace
 
 RoundDriver::RoundDriver(DriverParts parts)
@@ -72,7 +86,7 @@ RoundDriver::RoundDriver(DriverParts parts)
 RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
     : machine_(std::move(machine)),
       kernels_(machine_->kernels()),
-      parts_(std::move(parts)),
+      parts_(complete_parts(std::move(parts))),
       placement_(placed(parts_.schedule->peers(), group())),
       first_(placement_.first(group().rank())),
       rows_(placement_.rows(group().rank())),
@@ -83,7 +97,6 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
   const bool is_static = parts_.schedule->is_static();
   parts_.schedule->keep(first_, rows_);
   const std::size_t dim = layout().dim();
-  if (!parts_.compressor) parts_.compressor = compress::make_compressor("identity");
   if (parts_.optimizer) optimizer_ = parts_.optimizer(kernels_, rows_, dim);
 
   Link link(parts_.link, peers(), parts_.seed);
@@ -112,15 +125,16 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
                           .linear_optimizer = !optimizer_ || optimizer_->linear(),
                           .optimizer_has_momentum = optimizer_ && optimizer_->has_momentum(),
                           .constant_rate = parts_.constant_rate,
-                          .lossy_links = static_cast<bool>(parts_.arrives)});
+                          .lossy_links = parts_.arrives || !in_lock_step()});
   }
-  bank_compressor_ = compress::make_bank_compressor({.kernels = kernels_,
-                                                     .compressor = *parts_.compressor,
-                                                     .layout = layout(),
-                                                     .pool = machine_->pool(),
-                                                     .seed = parts_.seed,
-                                                     .first = static_cast<std::uint32_t>(first_),
-                                                     .encodes = !group().alone()});
+  bank_compressor_ =
+      compress::make_bank_compressor({.kernels = kernels_,
+                                      .compressor = *parts_.compressor,
+                                      .layout = layout(),
+                                      .pool = machine_->pool(),
+                                      .seed = parts_.seed,
+                                      .first = static_cast<std::uint32_t>(first_),
+                                      .encodes = !group().alone() || parts_.delivery});
   algorithm_ = parts_.method.make(
       {.kernels = kernels_,
        .layout = layout(),
@@ -149,6 +163,7 @@ RoundDriver::~RoundDriver() {
     machine_->drain();          // the machine may live on with callbacks that refer to this
   } catch (const RunFailed&) {  // of the device: its next user gets the error
   }
+  parts_.delivery.reset();  // it may still be sending rows of the algorithm
 }
 
 void RoundDriver::start() {
@@ -218,6 +233,10 @@ void RoundDriver::record_losses() {
 }
 
 void RoundDriver::end() {
+  const struct MeterOff {
+    backend::Kernels& kernels;
+    ~MeterOff() { kernels.set_meter(nullptr); }
+  } meter_off{kernels_};
   meter_.reset();
   kernels_.set_meter(measure_mass_ ? &meter_ : nullptr);
   if (plan_.gradient) step();
@@ -251,9 +270,24 @@ void RoundDriver::emit() {
   std::vector<compress::Lengths> lengths(outbox_.payloads.begin(), outbox_.payloads.end());
   machine_->after_synchronization(
       [this, vectors = std::move(lengths)] { ledger_->emitted(vectors); });
+  check_outbox();
   if (!group().alone()) drain();  // the codes have been waited for, so the results are available
   parts_.delivery->send(weights_, static_cast<std::uint32_t>(round_), outbox_,
                         algorithm_->push_sum());
+}
+
+/// An algorithm of the caller may be wrong.
+void RoundDriver::check_outbox() const {
+  constexpr std::size_t kMostVectors = 2;  // kinds of messages (compress/code/message.h)
+  const auto fits = [this](const compress::Payload& payload) {
+    return payload.rows.size() == rows_ || payload.codes.size() == rows_;
+  };
+  const std::size_t count = outbox_.payloads.size();
+  if (count > 0 && count <= kMostVectors && std::ranges::all_of(outbox_.payloads, fits)) return;
+  throw InvalidArgument(
+      fmt::format("[{}] must send one or two vectors for each of its {} peers in a round that "
+                  "gossips, sent {}; or plan a silent round",
+                  parts_.method.name, rows_, count));
 }
 
 void RoundDriver::mix() {
@@ -283,7 +317,7 @@ void RoundDriver::drain() const {
 }
 
 void RoundDriver::check() const {
-  if (group().alone()) ledger_->check();
+  if (group().alone() || !in_lock_step()) ledger_->check();
 }
 
 void RoundDriver::check_finite() const {
@@ -399,9 +433,13 @@ void end_round(std::span<Turn> turns) {
     take_turn(turns[k], [&] { turns[k].driver->end(); });
   }
   if (several) kernels.use_stream(0);
-  machine.end_round();
   const auto measured = [](const Turn& turn) { return turn.settings.measure_mass; };
-  if (std::ranges::any_of(turns, measured)) machine.drain();
+  try {
+    machine.end_round();
+    if (std::ranges::any_of(turns, measured)) machine.drain();
+  } catch (...) {
+    for (Turn& turn : turns) take_turn(turn, [] { throw; });
+  }
   for (Turn& turn : turns) take_turn(turn, [&] { turn.driver->check(); });
 }
 

@@ -84,7 +84,7 @@ class RoundDriver {
   /// Where gradients are taken: row i is the model of peer first() + i. The block never moves.
   backend::ConstBlock models() const { return algorithm_->point(); }
   /// Where the gradients go, and the losses, a result buffer (Kernels::results): to be written
-  /// between the halves of a round that takes them.
+  /// between the halves of a round that takes them. There only these three members may be called.
   backend::Block gradient() const { return gradient_; }
   std::span<double> losses() const { return losses_; }
 
@@ -142,6 +142,7 @@ class RoundDriver {
   friend void begin_round(std::span<struct Turn> turns);
   friend void end_round(std::span<struct Turn> turns);
 
+  bool in_lock_step() const { return !parts_.delivery || parts_.delivery->in_lock_step(); }
   bool begin(const RoundSettings& settings);
   void record_losses();
   void end();
@@ -151,6 +152,7 @@ class RoundDriver {
   graph::Weights weights_of(std::uint64_t round);
   void step();
   void emit();
+  void check_outbox() const;
   void mix();
   void average();
   std::span<double> norms_of(backend::ConstBlock rows) const;

@@ -63,7 +63,7 @@ void name_parts(const RunParts& parts, RunOptions& r) {
   name(r.graph, static_cast<bool>(parts.schedule), defaults.graph);
   name(r.compressor, static_cast<bool>(parts.compressor), defaults.compressor);
   name(r.optimizer, static_cast<bool>(parts.optimizer), defaults.optimizer);
-  if (parts.method) r.algorithm = parts.method->name;
+  if (parts.method) r.algorithm = parts.method->name.empty() ? "own" : parts.method->name;
 }
 
 /// A method of the caller without stated needs gets the defaults of one that needs little.
@@ -75,9 +75,9 @@ Needs needs_of(const std::string& algorithm, const RunParts& parts) {
 }  // namespace
 
 RunOptions resolve(const RunOptions& options, const RunParts& parts) {
-  for (const Option& option : train::options()) option.check(options);
   RunOptions r = options;
   name_parts(parts, r);
+  for (const Option& option : train::options()) option.check(r);
   if (r.compare == Compare::kAuto) {
     r.compare = r.hash() == RunOptions().hash() ? Compare::kYes : Compare::kNo;
   }

@@ -18,8 +18,8 @@ namespace hearsay::train {
 /// The option of a part that is brought is only its name, by which config.toml, its hash and
 /// reports identify it; left at its default it becomes "own", and for a method Method::name.
 ///
-/// The functions are called once per Trainer, on every process of a run, and must give the same
-/// results on all of them.
+/// The functions are called by every Trainer, on every process of a run, and must give the same
+/// results on all of them; `schedule` is called by `resolve` too, with 0 peers if that is not set.
 struct RunParts {
   std::function<std::unique_ptr<engine::Objective>(const engine::ObjectiveContext&)> objective{};
   std::optional<algorithm::Method> method{};

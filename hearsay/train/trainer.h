@@ -34,6 +34,8 @@ class Trainer {
   /// The same on a machine shared with others; its `threads` and `device` replace the settings.
   Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> machine,
           const RunParts& parts = {});
+  Trainer(const Trainer&) = delete;  // its driver refers to it
+  Trainer& operator=(const Trainer&) = delete;
 
   std::uint64_t round() const { return driver_->round(); }  ///< completed rounds
   std::uint64_t training_rounds() const { return training_rounds_; }

@@ -1,4 +1,4 @@
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -6,10 +6,10 @@
 #include <limits>
 #include <sstream>
 
-#include "cli/pace.h"
 #include "cli/process.h"
 #include "cli/screen.h"
 #include "cli/stop.h"
+#include "cli/terminal/pace.h"
 #include "support/scratch.h"
 
 namespace hearsay::cli {

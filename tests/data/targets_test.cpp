@@ -6,9 +6,12 @@
 #include <cmath>
 
 #include "hearsay/data/partition.h"
+#include "support/message_of.h"
 
 namespace hearsay::data {
 namespace {
+
+using support::message_of;
 
 Dataset with_targets(std::vector<float> targets, std::size_t each) {
   Dataset own{.name = "own"};
@@ -36,6 +39,28 @@ TEST(Targets, ThatDoNotVaryKeepDeviationOne) {
   set_target_scale(own);
   EXPECT_EQ(own.target_deviation[0], 1);
   EXPECT_NEAR(own.target_deviation[1], std::sqrt(2.0 / 3), 1e-7);
+}
+
+/// The mean of many equal floats is rounded: 203 times 0.1 has a deviation of about 1e-17.
+TEST(Targets, ThatAreTheSameDoNotDeviateAtAll) {
+  const std::vector<float> same(203, 0.1f);
+  EXPECT_EQ(squared_deviations(with_targets(same, 1).train), (std::vector<double>{0}));
+}
+
+TEST(Targets, ThatVaryTooLittleForTheirSizeAreRefused) {
+  Dataset own = with_targets({2e9f, 2.0000004e9f, 2.0000008e9f}, 1);
+  EXPECT_EQ(message_of([&] { set_target_scale(own); }),
+            "[own] target 0 of a sample varies too little for its size: its deviation is 314 and "
+            "its mean 2e+09, which 32-bit floats hardly tell apart; subtract an offset, or scale "
+            "it up");
+}
+
+TEST(Targets, OfAnySizeHaveAFiniteScale) {
+  Dataset own = with_targets({-3.35e38f, 3.35e38f}, 1);
+  set_target_scale(own);
+  float found = 0;
+  read_targets(own, own.train, 1, {&found, 1});
+  EXPECT_EQ(found, 1);
 }
 
 TEST(Targets, DeviateFromTheMeanOfTheirOwnSet) {

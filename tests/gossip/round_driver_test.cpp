@@ -11,6 +11,7 @@
 #include "hearsay/algorithm/base.h"
 #include "hearsay/core/error.h"
 #include "hearsay/transport/inproc/inproc.h"
+#include "support/message_of.h"
 
 namespace hearsay::gossip {
 namespace {
@@ -85,6 +86,55 @@ TEST(RoundDriver, RefusesWhatDoesNotFitBeforeTheFirstRound) {
   algorithm::Method unchecked = algorithm::make_method("choco");
   unchecked.needs.reset();
   EXPECT_NO_THROW(RoundDriver(five("ring:directed", unchecked)));
+}
+
+TEST(RoundDriver, RefusesPartsThatAreMissing) {
+  DriverParts parts = five("ring", algorithm::make_method("dsgd"));
+  parts.rounds_per_epoch = 0;
+  EXPECT_EQ(support::message_of([&] { RoundDriver(std::move(parts)); }),
+            "[rounds] rounds per epoch must be at least 1, got 0; a batch may be larger than the "
+            "samples of a peer");
+  EXPECT_EQ(support::message_of([] { RoundDriver(five("ring", {.name = "none", .make = {}})); }),
+            "[rounds] the method cannot be made: Method::make is empty");
+  EXPECT_EQ(
+      support::message_of([] { RoundDriver({.layout = Layout(1), .schedule = {}, .method = {}}); }),
+      "[rounds] need a schedule; there is none");
+}
+
+/// A method that forgets to send.
+class Mute : public algorithm::Base {
+ public:
+  using Base::Base;
+  void emit(algorithm::Outbox& /*outbox*/) override {}
+};
+
+TEST(RoundDriver, RefusesAnOutboxThatDoesNotFitTheBank) {
+  RoundDriver peers(five("ring", {.name = "mute", .make = [](const algorithm::Bank& bank) {
+                                    return std::make_unique<Mute>(bank);
+                                  }}));
+  EXPECT_EQ(support::message_of([&] { peers.run_round(); }),
+            "[mute] must send one or two vectors for each of its 5 peers in a round that gossips, "
+            "sent 0; or plan a silent round");
+}
+
+/// Sender and receiver of a lost message agree, also where they live in different processes.
+TEST(RoundDriver, LosesTheSameMessagesInSeveralProcesses) {
+  const auto lossy = [] {
+    DriverParts parts = five("complete", algorithm::make_method("sgp"));
+    parts.arrives = [](const graph::Edge& edge, std::uint32_t round) {
+      return (edge.sender + 2 * edge.receiver + round) % 3 != 0;
+    };
+    return parts;
+  };
+  RoundDriver alone(lossy());
+  for (int t = 0; t < 5; ++t) alone.run_round();
+  in_processes(3, [&](std::shared_ptr<Machine> machine) {
+    RoundDriver peers(lossy(), std::move(machine));
+    for (int t = 0; t < 5; ++t) peers.run_round();
+    for (std::size_t i = 0; i < peers.rows(); ++i) {
+      EXPECT_EQ(peers.models().row(i)[0], alone.models().row(peers.first() + i)[0]);
+    }
+  });
 }
 
 TEST(RoundDriver, OneFailingAmongSeveralDoesNotAffectTheOthers) {
@@ -214,6 +264,7 @@ struct Parcel {
 /// has come by now, message by message.
 class Mailbox final : public Delivery {
  public:
+  bool in_lock_step() const override { return false; }
   using Boxes = std::map<std::uint32_t, std::vector<Parcel>>;  ///< by receiver
   Mailbox(Boxes& boxes, std::uint32_t self) : boxes_(boxes), self_(self) {}
 

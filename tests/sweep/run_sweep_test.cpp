@@ -173,6 +173,7 @@ TEST(SweepDispatch, RefusesBeforeAnythingIsWritten) {
   EXPECT_EQ(refusal({.program = "/no/hearsay"}),
             "[sweep] there is no program '/no/hearsay'; give the path of hearsay, or none to train "
             "in this process");
+  EXPECT_EQ(refusal({.jobs = 0}), "[sweep] --jobs must be at least 1, got 0");
   EXPECT_EQ(refusal({.jobs = 2}),
             "[sweep] several jobs need processes of their own; give the path of the program "
             "hearsay");

@@ -173,6 +173,9 @@ std::vector<std::size_t> find_targets(const std::vector<std::string>& header,
   }
   std::vector<std::size_t> columns;
   for (const std::string& name : names) {
+    if (name.empty()) {
+      file.refuse(fmt::format("got an empty column name in target={}; write target=A+B", text));
+    }
     columns.push_back(find_column(header, name, "target", "target", file));
     if (std::ranges::count(columns, columns.back()) > 1) {
       file.refuse(fmt::format("got column '{}' twice in target={}; name it once", name, text));

@@ -151,8 +151,8 @@ std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
     }
     own.test = read_part(archive, *x_test, "x_test", "y_test", task);
     if (own.test.targets_each != own.train.targets_each) {
-      file.corrupt(fmt::format("has {} targets a sample in y_test; y has {}", own.test.targets_each,
-                               own.train.targets_each));
+      file.corrupt(fmt::format("has {} targets per sample in y_test; y has {}",
+                               own.test.targets_each, own.train.targets_each));
     }
   }
   for (const Samples* part : {&own.train, &own.test}) {

@@ -16,9 +16,6 @@ namespace {
 
 constexpr std::uint64_t kTestSeed = 0;
 
-/// A deviation below this fraction of the mean is rounding error of the floats.
-constexpr double kLeastVariation = 1e-6;
-
 /// Calls body(channel, scale p) for all entries p of the samples.
 template <class Body>
 void for_each_entry(const Dataset& dataset, const Samples& samples, Body body) {
@@ -48,9 +45,7 @@ void set_mean_and_deviation(Dataset& dataset) {
   dataset.deviation.resize(dataset.channels);
   for (std::size_t c = 0; c < dataset.channels; ++c) {
     const double deviation = std::sqrt(variance[c]);
-    const bool varies =
-        static_cast<float>(deviation) > 0 && deviation > kLeastVariation * std::abs(mean[c]);
-    dataset.deviation[c] = varies ? static_cast<float>(deviation) : 1.0f;
+    dataset.deviation[c] = varies(deviation, mean[c]) ? static_cast<float>(deviation) : 1.0f;
   }
 }
 

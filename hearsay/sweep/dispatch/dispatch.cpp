@@ -45,14 +45,15 @@ bool in_processes(std::span<const SweepRun> runs, const DispatchOptions& options
 }
 
 void check_dispatch(std::span<const SweepRun> runs, const DispatchOptions& options) {
+  if (transport::started_by_mpirun()) {
+    throw InvalidArgument("[sweep] starts processes of its own; start it without mpirun");
+  }
+  if (options.jobs == 0) throw InvalidArgument("[sweep] --jobs must be at least 1, got 0");
   if (options.jobs > 1 && any_on_gpu(runs)) {
     throw InvalidArgument(
         "[sweep] --jobs is for the CPU; on a GPU runs that fit together go side by side anyway");
   }
   if (in_processes(runs, options)) {
-    if (transport::started_by_mpirun()) {
-      throw InvalidArgument("[sweep] starts processes of its own; start it without mpirun");
-    }
     if (::access(options.program.c_str(), X_OK) != 0) {
       throw InvalidArgument(
           fmt::format("[sweep] there is no program '{}'; give the path of hearsay, or none to "

@@ -97,7 +97,6 @@ class Processes {
       const bool resumed = state == RunState::kBegun;
       try {
         jobs_.start(i, arguments(runs_[i], resumed, threads_));
-        observer_.began(runs_[i], resumed);
       } catch (const RunFailed& error) {  // cannot start a process now
         if (jobs_.running() > 0) {        // retry when one of these has ended
           queue_.insert(queue_.begin(), i);
@@ -105,7 +104,9 @@ class Processes {
         }
         observer_.began(runs_[i], resumed);
         end(i, {.how = RunEnd::How::kFailed, .message = error.what()});
+        continue;
       }
+      observer_.began(runs_[i], resumed);
     }
   }
 
