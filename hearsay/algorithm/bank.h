@@ -23,7 +23,7 @@ struct Bank {
   const graph::Facts& graph;  ///< spectral properties, for methods that derive a default from them
   std::size_t peers = 0;      ///< n
   std::size_t first = 0;
-  std::size_t rows = 0;            ///< m
+  std::size_t rows = 0;    ///< m
   bool irregular = false;  ///< messages get lost or come late: push-sum weights leave 1 anywhere
 
   /// Writes the initial model of any peer, including those of other banks, to x: to initialize

@@ -14,9 +14,9 @@ namespace hearsay::algorithm {
 ///
 ///   u_i = 1;   u_i += sum_j a_ij u_j - (own debits) u_i;   z_i = x_i / u_i
 ///
-/// Doubles. Where every u stays exactly 1 (graph::Facts::balanced, and no message gets lost or is late), z is
-/// x itself and costs nothing; elsewhere z is a block of its own from the start. Either way it
-/// never moves: models are where they were when training began.
+/// Doubles. Where every u stays exactly 1 (graph::Facts::balanced, and no message gets lost or is
+/// late), z is x itself and costs nothing; elsewhere z is a block of its own from the start. Either
+/// way it never moves: models are where they were when training began.
 class PushSum {
  public:
   explicit PushSum(const Bank& bank)

@@ -59,8 +59,12 @@ std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
     check_free(run.out);
     members.push_back({std::make_unique<Runner>(run.config, run.out, *run.observer, machine), ""});
   }
-  for (Member& member : members) member.runner->claim();
-  for (Member& member : members) member.tried([&] { member.runner->start(); });
+  for (Member& member : members) {  // another process may have taken it since it was checked
+    member.tried([&] {
+      member.runner->claim();
+      member.runner->start();
+    });
+  }
 
   while (true) {
     std::vector<Member*> going;

@@ -34,7 +34,7 @@ struct FleetOutcome {
 /// all.
 ///
 /// Throws as `run` does if any of them cannot begin, and then none has: nothing is written before
-/// all are checked.
+/// all are checked. A run whose directory another process takes in that moment fails alone.
 std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs);
 
 /// Groups runs for fleets: indices of `configs` (resolved), each once, in groups of at most `most`.

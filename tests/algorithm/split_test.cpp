@@ -6,7 +6,8 @@
 #include "algorithm/split_world.h"
 #include "algorithm/variants.h"
 
-/// Peers spread over several processes give the bits of a single one, for every row of the registry.
+/// Peers spread over several processes give the bits of a single one, for every row of the
+/// registry.
 namespace hearsay::algorithm {
 namespace {
 
