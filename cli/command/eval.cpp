@@ -12,11 +12,11 @@ namespace hearsay::cli {
 
 namespace {
 
-struct Options {
+struct EvalOptions {
   std::string file, model, data, task, device, threads;
 };
 
-int eval_command(const Options& options) {
+int eval_command(const EvalOptions& options) {
   if (!std::filesystem::exists(options.file)) {
     throw InvalidArgument(fmt::format("[eval] there is no file '{}'", options.file));
   }
@@ -66,7 +66,7 @@ int eval_command(const Options& options) {
 
 Action add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Score a saved model on test data");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   command->add_option("file", options->file, "a model that was exported, by hearsay or elsewhere")
       ->required()
       ->type_name("MODEL.safetensors");

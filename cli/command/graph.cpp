@@ -18,7 +18,7 @@ namespace hearsay::cli {
 
 namespace {
 
-struct Options {
+struct GraphOptions {
   std::string spec, compressor = "topk:keep=0.01", svg;
   std::size_t peers = 0, dim = 269'722;
   std::uint64_t seed = 1;
@@ -30,7 +30,7 @@ constexpr std::int64_t kMostSeed = std::numeric_limits<std::int64_t>::max();
 
 const char* yes_no(bool value) { return value ? "yes" : "no"; }
 
-void graph_command(const Options& options) {
+void graph_command(const GraphOptions& options) {
   const auto schedule = graph::make_schedule(options.spec, {options.peers, options.seed});
   const graph::Facts f = graph::facts_of(*schedule);
   const double bytes = cost::vector_bytes(options.compressor, Layout(options.dim));
@@ -80,7 +80,7 @@ void graph_command(const Options& options) {
 
 Action add_graph(CLI::App& app) {
   CLI::App* command = app.add_subcommand("graph", "Print the spectral properties of a graph");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GraphOptions>();
   command->add_option("spec", options->spec, "the graph (hearsay list graphs)")
       ->required()
       ->type_name("SPEC");

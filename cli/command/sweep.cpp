@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct SweepOptions {
   std::string file, out;
   std::size_t jobs = 1;
   bool quick = false, markdown = false, dry_run = false, quiet = false;
@@ -34,7 +34,7 @@ struct Options {
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
-sweep::Sweep read(const Options& options) {
+sweep::Sweep read(const SweepOptions& options) {
   sweep::SweepOptions given{.quick = options.quick, .seeds = options.seeds, .rows = options.rows};
   for (const std::string& pair : options.where) {
     const std::size_t equals = pair.find('=');
@@ -51,7 +51,7 @@ sweep::Sweep read(const Options& options) {
 }
 
 /// This same program trains the runs, in processes of its own where they are on the CPU.
-sweep::DispatchOptions dispatch(const Options& options) {
+sweep::DispatchOptions dispatch(const SweepOptions& options) {
   sweep::DispatchOptions given{.program = "/proc/self/exe", .jobs = options.jobs};
   if (const std::string& threads = options.settings.at("threads"); !threads.empty()) {
     train::RunOptions config;
@@ -77,7 +77,7 @@ void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs
 }
 
 /// Returns the exit status.
-int train(std::span<const sweep::SweepRun> runs, const Options& options) {
+int train_sweep(std::span<const sweep::SweepRun> runs, const SweepOptions& options) {
   const sweep::DispatchOptions how = dispatch(options);
   if (!sweep::in_processes(runs, how)) {
     SideBySide shown(runs, options.quiet);
@@ -91,7 +91,7 @@ int train(std::span<const sweep::SweepRun> runs, const Options& options) {
 }
 
 /// Prints the table on standard output, and writes the page beside the record.
-void tell(const Options& options, const fs::path& file) {
+void tell(const SweepOptions& options, const fs::path& file) {
   const std::string names[] = {file.string()};
   const report::Runs runs = report::read_runs(names);
   for (const std::string& problem : runs.problems) {
@@ -109,7 +109,7 @@ void tell(const Options& options, const fs::path& file) {
   if (!options.quiet) fmt::print("\npage: {}\n", path.string());
 }
 
-int sweep_command(const Options& options) {
+int sweep_command(const SweepOptions& options) {
   catch_signals();
   const sweep::Sweep sweep = read(options);
   const fs::path out =
@@ -119,7 +119,7 @@ int sweep_command(const Options& options) {
     return 0;
   }
   const std::vector<sweep::SweepRun> runs = sweep::prepare_sweep(sweep, out, dispatch(options));
-  const int status = train(runs, options);
+  const int status = train_sweep(runs, options);
   tell(options, sweep::record_path(sweep, out));
   if (status == kStopped) complain("hearsay: stopped; the same command goes on\n");
   return status;
@@ -130,7 +130,7 @@ int sweep_command(const Options& options) {
 Action add_sweep(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "sweep", "Train the rows of a table, and show it beside what a paper prints");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   const auto not_empty = [](const std::string& value) {
     return std::string(value.empty() ? "must not be empty" : "");
   };

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct TrainOptions {
   std::vector<std::string> config_files;
   std::string out, resume, transport = "auto";
   bool quiet = false;
@@ -58,7 +58,7 @@ run::Outcome run_anew(const train::RunOptions& config, fs::path& out, run::Obser
 }
 
 /// The settings of `file` (none if that is empty) and of the command line.
-train::RunOptions read_config(const Options& options, const std::string& file) {
+train::RunOptions read_config(const TrainOptions& options, const std::string& file) {
   train::RunOptions config;
   bool changed = false;  // whether anything that changes results is given, be it the default
   if (!file.empty()) {
@@ -82,7 +82,7 @@ train::RunOptions read_config(const Options& options, const std::string& file) {
 }
 
 /// --resume DIR takes all settings from DIR; returns the threads to use, 0 for those of DIR.
-std::uint64_t threads_to_resume_with(const Options& options) {
+std::uint64_t threads_to_resume_with(const TrainOptions& options) {
   for (const auto& [key, value] : options.settings) {
     if (value.empty() || key == "threads") continue;
     throw InvalidArgument(fmt::format(
@@ -116,7 +116,7 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
 }
 
 /// Trains and reports the result: process 0 prints, the others do the same without printing.
-int train_one(const Options& options, Run& run) {
+int train_one(const TrainOptions& options, Run& run) {
   gossip::ProcessGroup& group = run.group;
   const bool quiet = options.quiet || !group.leads();
   const bool terminal = group.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
@@ -164,7 +164,7 @@ int train_one(const Options& options, Run& run) {
   return kStopped;
 }
 
-int train_several_files(const Options& options, gossip::ProcessGroup& group) {
+int train_several_files(const TrainOptions& options, gossip::ProcessGroup& group) {
   group.agree([&] {
     if (group.alone()) return;
     throw InvalidArgument(
@@ -181,7 +181,7 @@ int train_several_files(const Options& options, gossip::ProcessGroup& group) {
   return train_several(configs, options.out, options.quiet);
 }
 
-int train_command(const Options& options) {
+int train_command(const TrainOptions& options) {
   catch_signals();
   const auto transport = transport::make_transport(options.transport);
   return in_all_processes(*transport, [&](Run& run) {
@@ -191,7 +191,7 @@ int train_command(const Options& options) {
 }
 
 /// --live [PORT]: a following word that is not a number is a config file.
-void read_live(const std::string& word, Options& options) {
+void read_live(const std::string& word, TrainOptions& options) {
   options.live = 0;
   if (word.empty()) return;
   if (word.find_first_not_of("0123456789") != std::string::npos) {
@@ -209,7 +209,7 @@ void read_live(const std::string& word, Options& options) {
 Action add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "train", "Train; without arguments: 4 peers on a directed ring, top-1 %, handwritten digits");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainOptions>();
   const auto not_empty = [](const std::string& value) {
     return std::string(value.empty() ? "must not be empty" : "");
   };

@@ -35,7 +35,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kQuiet{100};  // settled for so long: no viewer is still to come
 
-struct Options {
+struct WatchOptions {
   std::string directory, address = "127.0.0.1";
   std::uint16_t port = 0;
   bool inherited = false;
@@ -103,7 +103,7 @@ int serve_for_parent(const fs::path& run) {
 }
 
 /// Serves a directory until a signal requests a stop.
-int serve_alone(const Options& options) {
+int serve_alone(const WatchOptions& options) {
   std::error_code error;
   if (!fs::is_directory(options.directory, error)) {
     throw InvalidArgument(fmt::format("[watch] there is no directory '{}'", options.directory));
@@ -131,7 +131,7 @@ int serve_alone(const Options& options) {
 Action add_watch(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("watch", "Serve the page of a run to browsers, while it goes on or later");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchOptions>();
   command->add_option("directory", options->directory, "run directory")
       ->required()
       ->type_name("DIR");

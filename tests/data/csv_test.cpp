@@ -81,7 +81,7 @@ TEST_F(Csv, SaysWhatIsWrongAndWhere) {
             start + "has two columns 'label'; the label must be one");
   EXPECT_EQ(message_of([&] { read("a,label\n1,x\n2,y\n"); }),
             "[csv] 0.5 of the 2 samples in 2 classes is no sample of any class; give a larger test "
-            "fraction or more samples");
+            "fraction or more samples, or --task regression to predict numbers");
 }
 
 std::shared_ptr<const Dataset> read_regression(const std::string& path, std::string_view text,

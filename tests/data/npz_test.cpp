@@ -113,7 +113,7 @@ TEST_F(Npz, DrawsATestPartOfEveryClassIfThereIsNone) {
   EXPECT_EQ(all, x) << "each sample is in one part";
   EXPECT_EQ(message_of([&] { make_dataset("npz:" + path() + ",test=0.001"); }),
             "[npz] 0.001 of the 100 samples in 2 classes is no sample of any class; give a larger "
-            "test fraction or more samples");
+            "test fraction or more samples, or --task regression to predict numbers");
 }
 
 TEST_F(Npz, SaysWhatIsWrongWithTheArrays) {

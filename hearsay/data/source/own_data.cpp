@@ -61,8 +61,9 @@ void complete(Dataset& dataset, const Arguments& arguments) {
               ? "is no sample"
               : fmt::format("in {} classes is no sample of any class", dataset.classes);
       throw InvalidArgument(
-          fmt::format("[{}] {} of the {} samples {}; give a larger test fraction or more samples",
-                      dataset.name, fraction, dataset.train.size(), among));
+          fmt::format("[{}] {} of the {} samples {}; give a larger test fraction or more samples{}",
+                      dataset.name, fraction, dataset.train.size(), among,
+                      dataset.classes == 0 ? "" : ", or --task regression to predict numbers"));
     }
     dataset.train = std::move(split.kept);
     dataset.test = std::move(split.drawn);
