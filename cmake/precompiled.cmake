@@ -14,7 +14,6 @@ function(hearsay_precompile target)
 endfunction()
 
 function(hearsay_precompile_test target)
-  target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json)
   if(NOT HEARSAY_PRECOMPILE)
     return()
   endif()
