@@ -48,7 +48,7 @@ class KilledRank : public ::testing::TestWithParam<int> {
             "--lr",
             "0.02",
             "--rounds",
-            "1000",
+            "3000",
             "--checkpoint",
             "5",
             "--evaluate",
