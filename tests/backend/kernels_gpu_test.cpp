@@ -1,5 +1,6 @@
 #include "backend/compensated_contract.h"
 #include "backend/kernels_contract.h"
+#include "backend/mixing_contract.h"
 
 namespace hearsay::backend {
 namespace {
