@@ -24,7 +24,7 @@ std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs
     fs::path directory = out / config.name;
     if (out.empty()) {
       do {
-        directory = fs::path("runs") / fmt::format("{:03}", ++number);
+        directory = run::numbered("runs", ++number);
       } while (fs::exists(directory));
     }
     if (std::ranges::count(all, directory) > 0) {

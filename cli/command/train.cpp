@@ -41,22 +41,6 @@ struct TrainOptions {
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
-/// Trains into `out`, or if that is empty into the first free one of runs/001, runs/002, ...: other
-/// processes may take one concurrently. Sets `out` to it.
-run::Outcome run_anew(const train::RunOptions& config, fs::path& out, run::Observer& observer,
-                      gossip::ProcessGroup& group) {
-  if (!out.empty()) return run::run(config, out, observer, group);
-  for (int number = 1;; ++number) {
-    out = fs::path("runs") / fmt::format("{:03}", number);
-    if (group.any(fs::exists(out))) continue;
-    try {
-      return run::run(config, out, observer, group);
-    } catch (const AlreadyExists&) {
-      continue;
-    }
-  }
-}
-
 /// The settings of `file` (none if that is empty) and of the command line.
 train::RunOptions read_config(const TrainOptions& options, const std::string& file) {
   train::RunOptions config;
@@ -121,7 +105,7 @@ int train_one(const TrainOptions& options, Run& run) {
   const bool quiet = options.quiet || !group.leads();
   const bool terminal = group.alone() && ::isatty(STDOUT_FILENO) != 0;  // mpirun always gives one
   fs::path& out = run.out;
-  std::optional<LivePage> page;  // until the baselines have finished
+  std::optional<live::PageProcess> page;  // until the baselines have finished
   group.agree([&] {
     if (options.live && group.leads()) page.emplace(options.live_address, *options.live);
   });
@@ -142,7 +126,8 @@ int train_one(const TrainOptions& options, Run& run) {
       train::RunOptions config;
       group.agree([&] { config = train::resolve(read_config(options, file)); });
       out = options.out;
-      outcome = run_anew(config, out, observer, group);
+      outcome = out.empty() ? run::run_in_new("runs", config, out, observer, group)
+                            : run::run(config, out, observer, group);
     }
   }
   if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);

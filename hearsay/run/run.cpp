@@ -85,6 +85,23 @@ Outcome run(const train::RunOptions& config, const fs::path& out, Observer& obse
   return go_on(*runner);
 }
 
+fs::path numbered(const fs::path& parent, int number) {
+  return parent / fmt::format("{:03}", number);
+}
+
+Outcome run_in_new(const fs::path& parent, const train::RunOptions& config, fs::path& out,
+                   Observer& observer, gossip::ProcessGroup& group, const train::RunParts& parts) {
+  for (int number = 1;; ++number) {
+    out = numbered(parent, number);
+    if (group.any(fs::exists(out))) continue;
+    try {
+      return run(config, out, observer, group, parts);
+    } catch (const AlreadyExists&) {
+      continue;
+    }
+  }
+}
+
 Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
                const train::RunParts& parts) {
   gossip::SingleProcess alone;

@@ -65,6 +65,15 @@ Outcome run(const train::RunOptions& config, const std::filesystem::path& out, O
 Outcome run(const train::RunOptions& config, const std::filesystem::path& out, Observer& observer,
             gossip::ProcessGroup& group, const train::RunParts& parts = {});
 
+/// PARENT/001, 002, ...
+std::filesystem::path numbered(const std::filesystem::path& parent, int number);
+
+/// `run` into the first of `numbered` that does not exist: other processes may take one
+/// concurrently. Sets `out` to it before the run starts.
+Outcome run_in_new(const std::filesystem::path& parent, const train::RunOptions& config,
+                   std::filesystem::path& out, Observer& observer, gossip::ProcessGroup& group,
+                   const train::RunParts& parts = {});
+
 /// Continue the run in `out` from its newest good checkpoint, or from the start if it has none. The
 /// outcome is bit for bit that of an uninterrupted run. Throws CorruptData if files that it trains
 /// on (data, graph) have changed since, and InvalidArgument while another process trains in `out`.
