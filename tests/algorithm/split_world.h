@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "algorithm/world.h"
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 
 namespace hearsay::algorithm {
 

@@ -13,7 +13,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/transport/alone.h"
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 
 namespace hearsay::checkpoint {
 

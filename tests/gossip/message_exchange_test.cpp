@@ -8,7 +8,7 @@
 #include "hearsay/compress/code/message.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/thread_pool.h"
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 
 namespace hearsay::gossip {
 namespace {

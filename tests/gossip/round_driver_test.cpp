@@ -10,7 +10,7 @@
 
 #include "hearsay/algorithm/base.h"
 #include "hearsay/core/error.h"
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 #include "support/message_of.h"
 
 namespace hearsay::gossip {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 #include "support/world.h"
 
 namespace hearsay::support {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 #include "transport/world.h"
 
 namespace hearsay::transport {

@@ -1,4 +1,4 @@
-#include "hearsay/transport/inproc/inproc.h"
+#include "support/inproc.h"
 
 #include <algorithm>
 #include <array>
