@@ -24,8 +24,7 @@ bool is_norm(const model::Kind& kind) {
 
 bool is_kept(const model::Kind& kind) {
   using namespace model;
-  return is_norm(kind) ||
-         is_one_of<Conv2d, Linear, Add, MaxPool, AveragePool, GlobalAveragePool, Dropout>(kind);
+  return is_norm(kind) || is_one_of<Conv2d, Linear, Add, MaxPool, GlobalAveragePool, Dropout>(kind);
 }
 
 struct Sample {

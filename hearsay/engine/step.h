@@ -76,12 +76,10 @@ std::unique_ptr<Step> make_step(const model::Kind& kind, const Site& site) {
       return make_range_evo_norm(norm, site);
     }
     Made operator()(const model::Relu&) const { return make_relu(site); }
-    Made operator()(const model::HardSigmoid&) const { return make_hard_sigmoid(site); }
     Made operator()(const model::Gelu&) const { return make_gelu(site); }
     Made operator()(const model::Add&) const { return make_add(site); }
     Made operator()(const model::Shortcut&) const { return make_shortcut(site); }
     Made operator()(const model::MaxPool& pool) const { return make_max_pool(pool, site); }
-    Made operator()(const model::AveragePool& pool) const { return make_average_pool(pool, site); }
     Made operator()(const model::GlobalAveragePool&) const {
       return make_global_average_pool(site);
     }

@@ -76,11 +76,9 @@ struct Network::Adder {
   Shape operator()(const Input&) const { return in; }
 
   Shape operator()(const Conv2d& conv) const {
-    check_groups(op, conv.groups, in.channels);
-    check_groups(op, conv.groups, conv.out);
     const std::size_t area = conv.kernel * conv.kernel;
-    const std::size_t fan_in = in.channels / conv.groups * area;
-    net.add_parameter(op, "weight", {conv.out, in.channels / conv.groups, conv.kernel, conv.kernel},
+    const std::size_t fan_in = in.channels * area;
+    net.add_parameter(op, "weight", {conv.out, in.channels, conv.kernel, conv.kernel},
                       rule(conv.start, fan_in, conv.out * area));
     if (conv.bias) net.add_parameter(op, "bias", {conv.out}, bias_rule(conv.start, fan_in));
     return windowed(op, conv, in, conv.out);
@@ -132,7 +130,6 @@ struct Network::Adder {
   }
 
   Shape operator()(const Relu&) const { return in; }
-  Shape operator()(const HardSigmoid&) const { return in; }
   Shape operator()(const Gelu&) const { return in; }
 
   Shape operator()(const Add&) const {
@@ -149,8 +146,10 @@ struct Network::Adder {
     return {shortcut.out, (in.height + 1) / 2, (in.width + 1) / 2};
   }
 
-  Shape operator()(const MaxPool& pool) const { return pooled(pool); }
-  Shape operator()(const AveragePool& pool) const { return pooled(pool); }
+  Shape operator()(const MaxPool& pool) const {
+    if (2 * pool.padding > pool.kernel) reject(op, "the padding is more than half the window");
+    return windowed(op, pool, in, in.channels);
+  }
   Shape operator()(const GlobalAveragePool&) const { return {in.channels, 1, 1}; }
 
   Shape operator()(const Dropout& dropout) const {
@@ -179,12 +178,6 @@ struct Network::Adder {
   void affine(const std::vector<std::size_t>& shape) const {
     net.add_parameter(op, "weight", shape, {.value = 1});
     net.add_parameter(op, "bias", shape, {});
-  }
-
-  template <class Pool>
-  Shape pooled(const Pool& pool) const {
-    if (2 * pool.padding > pool.kernel) reject(op, "the padding is more than half the window");
-    return windowed(op, pool, in, in.channels);
   }
 };
 

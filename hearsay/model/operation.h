@@ -43,7 +43,6 @@ struct Conv2d {
   std::size_t kernel = 3;
   std::size_t stride = 1;
   std::size_t padding = 0;
-  std::size_t groups = 1;
   bool bias = true;
   Start start = Start::kFanIn;
 };
@@ -95,9 +94,8 @@ struct RangeEvoNorm {
   static constexpr double kEpsilon = 1e-5;
 };
 
-struct Relu {};         ///< max(x, 0)
-struct HardSigmoid {};  ///< max(0, min(1, (x + 3) / 6))
-struct Gelu {};         ///< x Phi(x), with the error function
+struct Relu {};  ///< max(x, 0)
+struct Gelu {};  ///< x Phi(x), with the error function
 
 struct Add {};  ///< the sum of two values of one shape
 
@@ -107,13 +105,8 @@ struct Shortcut {
   std::size_t out = 0;
 };
 
-/// Windows that extend beyond the image ignore what is outside (max) or take it as zero (average).
+/// The maximum of each window; one that extends beyond the image ignores what is outside.
 struct MaxPool {
-  std::size_t kernel = 2;
-  std::size_t stride = 2;
-  std::size_t padding = 0;
-};
-struct AveragePool {
   std::size_t kernel = 2;
   std::size_t stride = 2;
   std::size_t padding = 0;
@@ -130,9 +123,9 @@ struct Dropout {
 
 struct Flatten {};  ///< channel, row, column become one index
 
-using Kind = std::variant<Input, Conv2d, Linear, BatchNorm, GroupNorm, LayerNorm, EvoNorm,
-                          RangeEvoNorm, Relu, HardSigmoid, Gelu, Add, Shortcut, MaxPool,
-                          AveragePool, GlobalAveragePool, Dropout, Flatten>;
+using Kind =
+    std::variant<Input, Conv2d, Linear, BatchNorm, GroupNorm, LayerNorm, EvoNorm, RangeEvoNorm,
+                 Relu, Gelu, Add, Shortcut, MaxPool, GlobalAveragePool, Dropout, Flatten>;
 
 /// One step of a network.
 struct Operation {

@@ -64,7 +64,7 @@ Value clipped(Network& net, const std::string& name, Value x, std::size_t out,
 }
 
 /// Outputs of a relu, read by a pool, a convolution and a linear layer.
-Chain pooled(const std::string& name, Shape input, std::size_t channels, Kind pool) {
+Chain pooled(const std::string& name, Shape input, std::size_t channels, const MaxPool& pool) {
   return {name, input, [=](Network& net) {
             Value x = clipped(net, "conv1", net.input(), channels);
             x = clipped(net, "conv2", net.add("pool", pool, {x}), 2 * channels);
@@ -158,7 +158,12 @@ std::vector<Chain> chains() {
       pooled("ReluMaxPoolOverlapping", {3, 21, 18}, 16, MaxPool{.kernel = 3}),
       pooled("ReluMaxPoolOverlappingPadded", {3, 17, 20}, 16, MaxPool{.kernel = 3, .padding = 1}),
       pooled("ReluMaxPoolWithGaps", {3, 21, 23}, 16, MaxPool{.stride = 3}),
-      pooled("ReluAveragePool", {3, 12, 10}, 16, AveragePool{}),
+      {"ReluGlobalAveragePool",
+       {3, 12, 10},
+       [](Network& net) {
+         const Value x = clipped(net, "conv1", net.input(), 16);
+         return net.add("pool", GlobalAveragePool{}, {clipped(net, "conv2", x, 32, 2)});
+       }},
       {"ReluStrided",
        {3, 16, 16},
        [](Network& net) {

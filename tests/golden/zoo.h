@@ -10,12 +10,10 @@ inline Network make_zoo(Shape input) {
   Value x = net.add("a", Conv2d{.out = 16, .padding = 1}, {net.input()});
   x = net.add("b", GroupNorm{}, {x});
   x = net.add("gelu", Gelu{}, {x});
-  x = net.add("c", Conv2d{.out = 32, .stride = 2, .padding = 1, .groups = 4}, {x});
+  x = net.add("c", Conv2d{.out = 32, .stride = 2, .padding = 1}, {x});
   x = net.add("d", RangeEvoNorm{}, {x});
-  x = net.add("pool", AveragePool{.kernel = 3, .stride = 2, .padding = 1}, {x});
   x = net.add("e", LayerNorm{}, {x});
   x = net.add("three", Add{}, {net.add("two", Add{}, {x, x}), x});
-  x = net.add("hard", HardSigmoid{}, {x});
   net.add("f", Linear{.out = 10}, {net.add("flatten", Flatten{}, {x})});
   return net;
 }

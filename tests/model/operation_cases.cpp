@@ -1,6 +1,5 @@
 #include "model/operation_cases.h"
 
-#include <algorithm>
 #include <ostream>
 
 #include "hearsay/core/random.h"
@@ -22,8 +21,9 @@ std::vector<OperationCase> operation_cases() {
       {"Conv1x1Strided", {5, 7, 4}, Conv2d{.out = 17, .kernel = 1, .stride = 2, .bias = false}},
       {"Conv1x1StridedOf16", {16, 8, 8}, Conv2d{.out = 32, .kernel = 1, .stride = 2}},
       {"ConvOfOneChannel", {1, 8, 8}, Conv2d{.out = 16, .padding = 1}},
-      {"ConvOf3Groups", {6, 5, 6}, Conv2d{.out = 9, .padding = 1, .groups = 3}},
-      {"ConvDepthwise", {24, 5, 5}, Conv2d{.out = 24, .padding = 1, .groups = 24, .bias = false}},
+      // Windows beyond the image: oneDNN reorders the activations, CUDA takes its slow fallback.
+      {"Conv1x1Padded", {6, 5, 6}, Conv2d{.out = 9, .kernel = 1, .padding = 1}},
+      {"Conv3x3PaddedBy3", {24, 5, 4}, Conv2d{.out = 24, .stride = 2, .padding = 3, .bias = false}},
       {"Linear", {17, 1, 1}, Linear{.out = 24}},
       {"LinearUnbiased", {3, 1, 1}, Linear{.out = 5, .bias = false}},
       {"LinearOf64", {64, 1, 1}, Linear{.out = 64}},
@@ -49,8 +49,6 @@ std::vector<OperationCase> operation_cases() {
       {"Relu", {5, 3, 4}, Relu{}},
       {"ReluOf16", {16, 4, 4}, Relu{}},
       {"ReluFlat", {17, 1, 1}, Relu{}},
-      {"HardSigmoid", {5, 3, 4}, HardSigmoid{}},
-      {"HardSigmoidOf16", {16, 4, 4}, HardSigmoid{}},
       {"Gelu", {5, 3, 4}, Gelu{}},
       {"GeluOf24", {24, 1, 1}, Gelu{}},
       {"Add", {5, 3, 4}, Add{}},
@@ -61,9 +59,6 @@ std::vector<OperationCase> operation_cases() {
       {"MaxPoolOf16", {16, 8, 8}, MaxPool{}},
       {"MaxPoolPadded", {17, 7, 6}, MaxPool{.kernel = 3, .stride = 2, .padding = 1}},
       {"MaxPoolOverlapping", {3, 5, 6}, MaxPool{.kernel = 3, .stride = 1}},
-      {"AveragePool", {5, 5, 6}, AveragePool{}},
-      {"AveragePoolOf16", {16, 8, 8}, AveragePool{}},
-      {"AveragePoolPadded", {17, 7, 6}, AveragePool{.kernel = 3, .stride = 2, .padding = 1}},
       {"GlobalAveragePool", {5, 3, 4}, GlobalAveragePool{}},
       {"GlobalAveragePoolOf16", {16, 8, 8}, GlobalAveragePool{}},
       {"Dropout", {5, 3, 4}, Dropout{.rate = 0.5}},
@@ -93,15 +88,6 @@ Example make_example(const Network& net, std::size_t batch, std::uint64_t seed) 
   Random random(seed, Purpose::kTest);
   std::vector<float> start(net.layout().dim());
   net.initialize(seed, start);
-
-  // The inputs of a hard sigmoid must reach beyond both of its ends, which are at +-3.
-  const double scale =
-      std::ranges::any_of(net.operations(),
-                          [](const Operation& operation) {
-                            return std::holds_alternative<HardSigmoid>(operation.kind);
-                          })
-          ? 4
-          : 1;
   const auto exact = [](double x) { return static_cast<double>(static_cast<float>(x)); };
 
   Example example;
@@ -119,7 +105,7 @@ Example make_example(const Network& net, std::size_t batch, std::uint64_t seed) 
     }
   }
   for (std::size_t i = 0; i < batch * net.shape(net.input()).size(); ++i) {
-    example.samples.images.push_back(exact(scale * random.normal()));
+    example.samples.images.push_back(exact(random.normal()));
   }
   for (std::size_t b = 0; b < batch; ++b) {
     example.samples.labels.push_back(static_cast<std::uint16_t>(random.below(net.outputs())));

@@ -68,13 +68,6 @@ void backward(const Relu&, Step& step) {
   pull_back(step, [](double x) { return x > 0 ? 1.0 : 0.0; });
 }
 
-void forward(const HardSigmoid&, Step& step) {
-  map(step, [](double x) { return std::clamp((x + 3) / 6, 0.0, 1.0); });
-}
-void backward(const HardSigmoid&, Step& step) {
-  pull_back(step, [](double x) { return x > -3 && x < 3 ? 1.0 / 6 : 0.0; });
-}
-
 void forward(const Gelu&, Step& step) {
   map(step, [](double x) { return x * normal_distribution(x); });
 }

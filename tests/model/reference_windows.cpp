@@ -36,16 +36,13 @@ void visit_output(const Step& step, Visit visit) {
 /// Calls visit(output, input, weight) for every product of a convolution, by flat indices.
 template <class Visit>
 void visit_products(const Conv2d& conv, const Step& step, Visit visit) {
-  const std::size_t group_in = step.in.channels / conv.groups;
-  const std::size_t group_out = conv.out / conv.groups;
   visit_output(step, [&](std::size_t b, std::size_t o, std::size_t i, std::size_t j) {
     const std::size_t output = at(step.out, b, o, i, j);
-    for (std::size_t c = 0; c < group_in; ++c) {
-      const std::size_t channel = o / group_out * group_in + c;
+    for (std::size_t c = 0; c < step.in.channels; ++c) {
       visit_window(conv, step.in, i, j,
                    [&](std::size_t row, std::size_t column, std::size_t k, std::size_t l) {
-                     visit(output, at(step.in, b, channel, row, column),
-                           ((o * group_in + c) * conv.kernel + k) * conv.kernel + l);
+                     visit(output, at(step.in, b, c, row, column),
+                           ((o * step.in.channels + c) * conv.kernel + k) * conv.kernel + l);
                    });
     }
   });
@@ -99,28 +96,6 @@ void forward(const MaxPool& pool, Step& step) {
 void backward(const MaxPool& pool, Step& step) {
   visit_output(step, [&](std::size_t b, std::size_t c, std::size_t i, std::size_t j) {
     step.dx[0][largest_place(pool, step, b, c, i, j)] += step.dy[at(step.out, b, c, i, j)];
-  });
-}
-
-void forward(const AveragePool& pool, Step& step) {
-  const double area = static_cast<double>(pool.kernel * pool.kernel);
-  visit_output(step, [&](std::size_t b, std::size_t c, std::size_t i, std::size_t j) {
-    double sum = 0;
-    visit_window(pool, step.in, i, j,
-                 [&](std::size_t row, std::size_t column, std::size_t, std::size_t) {
-                   sum += step.x[0][at(step.in, b, c, row, column)];
-                 });
-    step.y[at(step.out, b, c, i, j)] = sum / area;
-  });
-}
-
-void backward(const AveragePool& pool, Step& step) {
-  const double area = static_cast<double>(pool.kernel * pool.kernel);
-  visit_output(step, [&](std::size_t b, std::size_t c, std::size_t i, std::size_t j) {
-    visit_window(
-        pool, step.in, i, j, [&](std::size_t row, std::size_t column, std::size_t, std::size_t) {
-          step.dx[0][at(step.in, b, c, row, column)] += step.dy[at(step.out, b, c, i, j)] / area;
-        });
   });
 }
 

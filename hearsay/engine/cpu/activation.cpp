@@ -15,12 +15,6 @@ struct Relu {
   static float derivative(float y) { return y > 0 ? 1.0f : 0.0f; }
 };
 
-struct HardSigmoid {
-  static constexpr bool kFromOutput = false;
-  static float value(float x) { return std::clamp((x + 3.0f) / 6.0f, 0.0f, 1.0f); }
-  static float derivative(float x) { return x > -3.0f && x < 3.0f ? 1.0f / 6.0f : 0.0f; }
-};
-
 struct Gelu {
   static constexpr bool kFromOutput = false;
   static float normal_cdf(float x) {
@@ -66,9 +60,6 @@ class ActivationStep final : public Step {
 
 std::unique_ptr<Step> make_relu(const Site& site) {
   return std::make_unique<ActivationStep<Relu>>(site);
-}
-std::unique_ptr<Step> make_hard_sigmoid(const Site& site) {
-  return std::make_unique<ActivationStep<HardSigmoid>>(site);
 }
 std::unique_ptr<Step> make_gelu(const Site& site) {
   return std::make_unique<ActivationStep<Gelu>>(site);

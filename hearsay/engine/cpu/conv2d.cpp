@@ -102,13 +102,9 @@ class Conv2dStep final : public Step {
       : site_(site), bias_(conv.bias), stream_(device()) {
     using enum Operand::Way;
     const std::size_t in = site.x->shape.channels;
-    memory::dims dims{dim(conv.out), dim(in / conv.groups), dim(conv.kernel), dim(conv.kernel)};
-    if (conv.groups > 1) {
-      dims.insert(dims.begin(), dim(conv.groups));
-      dims[1] = dim(conv.out / conv.groups);
-    }
+    const memory::dims dims{dim(conv.out), dim(in), dim(conv.kernel), dim(conv.kernel)};
     const memory::dims strides(2, dim(conv.stride)), padding(2, dim(conv.padding));
-    const auto plain = plain_desc(dims, conv.groups > 1 ? Tag::goihw : Tag::oihw);
+    const auto plain = plain_desc(dims, Tag::oihw);
     const auto any_weights = plain_desc(dims, Tag::any);
     const auto bias = conv.bias ? plain_desc({dim(conv.out)}, Tag::x) : memory::desc();
     const auto x = describe(*site.x), y = describe(*site.y);
@@ -132,7 +128,7 @@ class Conv2dStep final : public Step {
       with_relu.set_post_ops(after);
     }
 
-    const bool winograd = conv.kernel == 3 && conv.stride == 1 && conv.groups == 1;
+    const bool winograd = conv.kernel == 3 && conv.stride == 1;
     const std::size_t channels = std::min(in, conv.out);
     const auto there =
         choose(winograd && channels >= kWinogradForward,

@@ -11,15 +11,16 @@ using dnnl::memory;
 using Forward = dnnl::pooling_forward;
 using Backward = dnnl::pooling_backward;
 
-class PoolStep final : public Step {
+class MaxPoolStep final : public Step {
  public:
-  PoolStep(dnnl::algorithm how, std::size_t kernel, std::size_t stride, std::size_t padding,
-           const Site& site)
+  MaxPoolStep(const model::MaxPool& pool, const Site& site)
       : site_(site),
         x_(unbound(describe(*site.x))),
         y_(unbound(describe(*site.y))),
         stream_(device()) {
-    const memory::dims window(2, dim(kernel)), strides(2, dim(stride)), around(2, dim(padding));
+    constexpr auto how = dnnl::algorithm::pooling_max;
+    const memory::dims window(2, dim(pool.kernel)), strides(2, dim(pool.stride)),
+        around(2, dim(pool.padding));
     const auto x = describe(*site.x), y = describe(*site.y);
     const Forward::primitive_desc forward(Forward::desc(dnnl::prop_kind::forward_training, how, x,
                                                         y, strides, window, around, around),
@@ -76,13 +77,7 @@ class PoolStep final : public Step {
 }  // namespace
 
 std::unique_ptr<Step> make_max_pool(const model::MaxPool& pool, const Site& site) {
-  return std::make_unique<PoolStep>(dnnl::algorithm::pooling_max, pool.kernel, pool.stride,
-                                    pool.padding, site);
-}
-
-std::unique_ptr<Step> make_average_pool(const model::AveragePool& pool, const Site& site) {
-  return std::make_unique<PoolStep>(dnnl::algorithm::pooling_avg_include_padding, pool.kernel,
-                                    pool.stride, pool.padding, site);
+  return std::make_unique<MaxPoolStep>(pool, site);
 }
 
 }  // namespace hearsay::engine::cpu

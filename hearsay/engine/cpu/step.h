@@ -48,12 +48,10 @@ std::unique_ptr<Step> make_layer_norm(const Site&);
 std::unique_ptr<Step> make_evo_norm(const model::EvoNorm&, const Site&);
 std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm&, const Site&);
 std::unique_ptr<Step> make_relu(const Site&);
-std::unique_ptr<Step> make_hard_sigmoid(const Site&);
 std::unique_ptr<Step> make_gelu(const Site&);
 std::unique_ptr<Step> make_add(const Site&);  ///< x + residual
 std::unique_ptr<Step> make_shortcut(const Site&);
 std::unique_ptr<Step> make_max_pool(const model::MaxPool&, const Site&);
-std::unique_ptr<Step> make_average_pool(const model::AveragePool&, const Site&);
 std::unique_ptr<Step> make_global_average_pool(const Site&);
 std::unique_ptr<Step> make_dropout(const model::Dropout&, const Site&);
 std::unique_ptr<Step> make_copy(const Site&);  ///< the same values in another layout

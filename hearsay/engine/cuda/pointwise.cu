@@ -15,11 +15,6 @@ struct ReluMap {
   __device__ static float derivative(float x) { return x > 0 ? 1.0f : 0.0f; }
 };
 
-struct HardSigmoidMap {
-  __device__ static float value(float x) { return fminf(fmaxf((x + 3) / 6, 0.0f), 1.0f); }
-  __device__ static float derivative(float x) { return x > -3 && x < 3 ? 1.0f / 6 : 0.0f; }
-};
-
 /// x Phi(x) and its derivative Phi(x) + x phi(x).
 struct GeluMap {
   static constexpr float kRootHalf = 0.70710678118654752f;
@@ -170,9 +165,6 @@ class AddStep final : public Step {
 
 std::unique_ptr<Step> make_relu(const Site& site) {
   return std::make_unique<MapStep<ReluMap>>(site);
-}
-std::unique_ptr<Step> make_hard_sigmoid(const Site& site) {
-  return std::make_unique<MapStep<HardSigmoidMap>>(site);
 }
 std::unique_ptr<Step> make_gelu(const Site& site) {
   return std::make_unique<MapStep<GeluMap>>(site);

@@ -37,10 +37,10 @@ struct alignas(W * sizeof(std::uint16_t)) Maxima {
 };
 
 /// y(b, row, col, c) = the maximum over its window, places = which of its pixels that is (the first
-/// of equals; kStopped where `relu` masks it); without `places` the mean, padding counted as zeros.
-/// Grid: ceil(entries of y / (256 W)), 256 threads, W channels (16 bytes) of an output pixel per
-/// thread; sums and maxima in registers, window row by row; no shared memory. Windows of neighbours
-/// overlap in caches only. Bound by memory bandwidth or latency; not measured.
+/// of equals; kStopped where `relu` masks it). Grid: ceil(entries of y / (256 W)), 256 threads, W
+/// channels (16 bytes) of an output pixel per thread; maxima in registers, window row by row; no
+/// shared memory. Windows of neighbours overlap in caches only. Bound by memory bandwidth or
+/// latency; not measured.
 template <class T, int W>
 __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, bool relu,
                              std::uint16_t* places, T* y) {
@@ -48,7 +48,7 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, b
   const unsigned at = (blockIdx.x * kThreads + threadIdx.x) * W;
   if (at >= out.size) return;
   const Place place(at, out);
-  float sum[W] = {}, most[W] = {};
+  float most[W] = {};
   Maxima<W> best{};
   bool first = true;
   for (unsigned k = 0; k < window.kernel; ++k) {
@@ -62,7 +62,6 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, b
       load(x + pixel * in.channels + place.channel, value);
 #pragma unroll
       for (int c = 0; c < W; ++c) {
-        sum[c] += value[c];
         if (!first && !(value[c] > most[c])) continue;
         most[c] = value[c];
         best.of[c] = static_cast<std::uint16_t>(k * window.kernel + l);
@@ -70,23 +69,17 @@ __global__ void pool_forward(const T* x, Extent in, Extent out, Window window, b
       first = false;
     }
   }
-  if (places != nullptr) {
 #pragma unroll
-    for (int c = 0; c < W; ++c) {
-      if (relu && !(most[c] > 0)) best.of[c] = kStopped;
-    }
-    *reinterpret_cast<Maxima<W>*>(places + at) = best;
-    store(most, y + at);
-  } else {
-#pragma unroll
-    for (int c = 0; c < W; ++c) sum[c] /= static_cast<float>(window.kernel * window.kernel);
-    store(sum, y + at);
+  for (int c = 0; c < W; ++c) {
+    if (relu && !(most[c] > 0)) best.of[c] = kStopped;
   }
+  *reinterpret_cast<Maxima<W>*>(places + at) = best;
+  store(most, y + at);
 }
 
-/// dx(b, row, col, c) = the sum of dy of the windows that hold it and (with `places`) chose it, or
-/// of dy / kernel^2, over k, l ascending: a gather, so no atomics. Grid: ceil(entries of x / (256
-/// W)), 256 threads, W channels of an input pixel per thread; no shared memory. Not measured.
+/// dx(b, row, col, c) = the sum of dy of the windows that hold it and chose it, over k, l
+/// ascending: a gather, so no atomics. Grid: ceil(entries of x / (256 W)), 256 threads, W channels
+/// of an input pixel per thread; no shared memory. Not measured.
 template <class T, int W>
 __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent in, Extent out,
                               Window window, bool add, T* dx) {
@@ -108,26 +101,20 @@ __global__ void pool_backward(const T* dy, const std::uint16_t* places, Extent i
       const unsigned from = pixel * out.channels + place.channel;
       float gradient[W];
       load(dy + from, gradient);
-      Maxima<W> best{};
-      if (places != nullptr) best = *reinterpret_cast<const Maxima<W>*>(places + from);
+      const Maxima<W> best = *reinterpret_cast<const Maxima<W>*>(places + from);
 #pragma unroll
       for (int c = 0; c < W; ++c) {
-        if (places == nullptr || best.of[c] == k * window.kernel + l) sum[c] += gradient[c];
+        if (best.of[c] == k * window.kernel + l) sum[c] += gradient[c];
       }
     }
   }
-  const float share =
-      places != nullptr ? 1.0f : 1.0f / static_cast<float>(window.kernel * window.kernel);
-#pragma unroll
-  for (int c = 0; c < W; ++c) sum[c] *= share;
   store_gradient(sum, add, dx + at);
 }
 
-/// The same for the maxima of windows of 2 x 2 that do not overlap: a thread has W channels of a
-/// window, or of what the last row and column of odd sizes leave of one, reads dy and its place
-/// once and writes four pixels. Grid (rows of windows of all samples, ceil(columns x channels /
-/// (256 W))), 256 threads; no shared memory, no sums. Bound by memory bandwidth: dx is written
-/// once; not measured.
+/// The same for windows of 2 x 2 that do not overlap: a thread has W channels of a window, or of
+/// what the last row and column of odd sizes leave of one, reads dy and its place once and writes
+/// four pixels. Grid (rows of windows of all samples, ceil(columns x channels / (256 W))), 256
+/// threads; no shared memory, no sums. Bound by memory bandwidth: dx is written once; not measured.
 template <class T, int W>
 __global__ void __launch_bounds__(kThreads)
     spread_2x2(const T* dy, const std::uint16_t* places, Extent in, Extent out, bool add, T* dx) {
@@ -157,13 +144,17 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-class PoolStep final : public Step {
+class MaxPoolStep final : public Step {
  public:
-  PoolStep(const Window& window, bool maximum, const Site& site)
-      : site_(site), in_(*site.x), out_(*site.y), window_(window) {
-    if (maximum) places_ = Memory<std::uint16_t>(out_.size);
-    by_2x2_ = maximum && window.kernel == 2 && window.stride == 2 && window.padding == 0;
-  }
+  MaxPoolStep(const model::MaxPool& pool, const Site& site)
+      : site_(site),
+        in_(*site.x),
+        out_(*site.y),
+        window_{.kernel = static_cast<unsigned>(pool.kernel),
+                .stride = static_cast<unsigned>(pool.stride),
+                .padding = static_cast<unsigned>(pool.padding)},
+        by_2x2_(pool.kernel == 2 && pool.stride == 2 && pool.padding == 0),
+        places_(out_.size) {}
 
   void forward(LaunchRecorder& recorder, const Call&) override {
     with_width(site_.x->type, in_.channels,
@@ -180,7 +171,7 @@ class PoolStep final : public Step {
     Tensor& x = *site_.x;
     const bool add = x.adds();
     // `places` mask what is written here, but not what is there.
-    x.masked = x.wants_mask && x.is_complete() && places_.data() != nullptr && !add;
+    x.masked = x.wants_mask && x.is_complete() && !add;
     with_width(site_.x->type, in_.channels,
                [&]<class T, int W>(std::type_identity<T>, std::integral_constant<int, W>) {
                  const auto* dy = static_cast<const T*>(site_.y->gradient);
@@ -203,26 +194,14 @@ class PoolStep final : public Step {
   Site site_;
   Extent in_, out_;
   Window window_;
-  bool by_2x2_ = false;
+  bool by_2x2_;
   Memory<std::uint16_t> places_;
 };
-
-template <class Pool>
-std::unique_ptr<Step> make(const Pool& pool, bool maximum, const Site& site) {
-  const Window window{.kernel = static_cast<unsigned>(pool.kernel),
-                      .stride = static_cast<unsigned>(pool.stride),
-                      .padding = static_cast<unsigned>(pool.padding)};
-  return std::make_unique<PoolStep>(window, maximum, site);
-}
 
 }  // namespace
 
 std::unique_ptr<Step> make_max_pool(const model::MaxPool& pool, const Site& site) {
-  return make(pool, true, site);
-}
-
-std::unique_ptr<Step> make_average_pool(const model::AveragePool& pool, const Site& site) {
-  return make(pool, false, site);
+  return std::make_unique<MaxPoolStep>(pool, site);
 }
 
 }  // namespace hearsay::engine::cuda

@@ -218,8 +218,8 @@ class Conv2dStep final : public Step {
 }  // namespace
 
 std::unique_ptr<Step> make_conv2d(const model::Conv2d& conv, const Site& site) {
-  const bool fits = conv.groups == 1 && conv.padding < conv.kernel &&
-                    site.x->per_peer() < INT_MAX && site.y->per_peer() < INT_MAX;
+  const bool fits =
+      conv.padding < conv.kernel && site.x->per_peer() < INT_MAX && site.y->per_peer() < INT_MAX;
   if (fits) {
     auto step = std::make_unique<Conv2dStep>(conv, site);
     if (step->possible()) {

@@ -14,12 +14,11 @@ constexpr unsigned kThreads = 128;
 struct Sizes {
   Extent in, out;
   unsigned kernel, stride, padding;
-  unsigned group_in, group_out;  ///< channels per group
   unsigned relu;
   std::size_t weight, bias;  ///< where they lie in a model; kNowhere: there is none
 
   __device__ std::size_t weight_at(unsigned o, unsigned i, unsigned k, unsigned l) const {
-    return weight + ((std::size_t{o} * group_in + i) * kernel + k) * kernel + l;
+    return weight + ((std::size_t{o} * in.channels + i) * kernel + k) * kernel + l;
   }
   __device__ std::size_t input_at(unsigned sample, unsigned row, unsigned column) const {
     return ((std::size_t{sample} * in.height + row) * in.width + column) * in.channels;
@@ -30,11 +29,11 @@ struct Sizes {
 };
 
 /// y(b, row, col, o) = relu(bias_o + sum over k, l, i of w(o, i, k, l) x(b, row s + k - p,
-/// col s + l - p, i)), for any kernel size, stride s, padding p and number of groups: the slow
-/// fallback, and the reference of the tests. Grid: ceil(entries of y / 128), 128 threads, one
-/// output entry per thread, channels fastest. No tiling and no shared memory; a thread has one sum
-/// in float, over k, l, i ascending. Neighbouring threads read weights group_in kernel^2 floats
-/// apart, so it lives off the caches; not measured.
+/// col s + l - p, i)), for any kernel size, stride s and padding p: the slow fallback, and the
+/// reference of the tests. Grid: ceil(entries of y / 128), 128 threads, one output entry per
+/// thread, channels fastest. No tiling and no shared memory; a thread has one sum in float, over k,
+/// l, i ascending. Neighbouring threads read weights in.channels kernel^2 floats apart, so it lives
+/// off the caches; not measured.
 template <class T>
 __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T* y) {
   backend::cuda::begin_launch();
@@ -44,7 +43,6 @@ __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T*
   const unsigned row = at / s.out.channels / s.out.width % s.out.height;
   const unsigned sample = at / s.out.channels / s.out.width / s.out.height;
   const float* model = parameters[sample / s.in.batch];
-  const unsigned first = o / s.group_out * s.group_in;
   float sum = s.bias != kNowhere ? model[s.bias + o] : 0.0f;
   for (unsigned k = 0; k < s.kernel; ++k) {
     const unsigned r = row * s.stride + k - s.padding;  // wraps if outside
@@ -52,8 +50,8 @@ __global__ void convolve(const T* x, const float* const* parameters, Sizes s, T*
     for (unsigned l = 0; l < s.kernel; ++l) {
       const unsigned c = column * s.stride + l - s.padding;
       if (c >= s.in.width) continue;
-      const T* from = x + s.input_at(sample, r, c) + first;
-      for (unsigned i = 0; i < s.group_in; ++i) {
+      const T* from = x + s.input_at(sample, r, c);
+      for (unsigned i = 0; i < s.in.channels; ++i) {
         sum = fmaf(model[s.weight_at(o, i, k, l)], to_float(from[i]), sum);
       }
     }
@@ -77,11 +75,10 @@ __global__ void pull_back(const T* y, const T* dy, const float* const* parameter
   backend::cuda::begin_launch();
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= s.in.size) return;
-  const unsigned channel = at % s.in.channels, column = at / s.in.channels % s.in.width;
+  const unsigned i = at % s.in.channels, column = at / s.in.channels % s.in.width;
   const unsigned row = at / s.in.channels / s.in.width % s.in.height;
   const unsigned sample = at / s.in.channels / s.in.width / s.in.height;
   const float* model = parameters[sample / s.in.batch];
-  const unsigned first = channel / s.group_in * s.group_out, i = channel % s.group_in;
   float sum = 0;
   for (unsigned k = 0; k < s.kernel; ++k) {
     const unsigned r = row + s.padding - k;  // stride times the output's row
@@ -89,9 +86,9 @@ __global__ void pull_back(const T* y, const T* dy, const float* const* parameter
     for (unsigned l = 0; l < s.kernel; ++l) {
       const unsigned c = column + s.padding - l;
       if (column + s.padding < l || c % s.stride != 0 || c / s.stride >= s.out.width) continue;
-      const std::size_t from = s.output_at(sample, r / s.stride, c / s.stride) + first;
-      for (unsigned o = 0; o < s.group_out; ++o) {
-        sum = fmaf(model[s.weight_at(first + o, i, k, l)], gradient_of(y, dy, s, from + o), sum);
+      const std::size_t from = s.output_at(sample, r / s.stride, c / s.stride);
+      for (unsigned o = 0; o < s.out.channels; ++o) {
+        sum = fmaf(model[s.weight_at(o, i, k, l)], gradient_of(y, dy, s, from + o), sum);
       }
     }
   }
@@ -106,13 +103,12 @@ template <class T>
 __global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
                                 float* const* gradient) {
   backend::cuda::begin_launch();
-  const unsigned weights = s.out.channels * s.group_in * s.kernel * s.kernel;
+  const unsigned weights = s.out.channels * s.in.channels * s.kernel * s.kernel;
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= weights) return;
   const unsigned l = at % s.kernel, k = at / s.kernel % s.kernel;
-  const unsigned i = at / s.kernel / s.kernel % s.group_in;
-  const unsigned o = at / s.kernel / s.kernel / s.group_in;
-  const unsigned channel = o / s.group_out * s.group_in + i;
+  const unsigned i = at / s.kernel / s.kernel % s.in.channels;
+  const unsigned o = at / s.kernel / s.kernel / s.in.channels;
   double sum = 0;
   for (unsigned b = 0; b < s.in.batch; ++b) {
     const unsigned sample = blockIdx.y * s.in.batch + b;
@@ -124,7 +120,7 @@ __global__ void weight_gradient(const T* x, const T* y, const T* dy, Sizes s,
         const unsigned c = column * s.stride + l - s.padding;
         if (c >= s.in.width) continue;
         part = fmaf(gradient_of(y, dy, s, s.output_at(sample, row, column) + o),
-                    to_float(x[s.input_at(sample, r, c) + channel]), part);
+                    to_float(x[s.input_at(sample, r, c) + i]), part);
       }
     }
     sum += static_cast<double>(part);
@@ -158,8 +154,6 @@ class PlainConv2dStep final : public Step {
                .kernel = static_cast<unsigned>(conv.kernel),
                .stride = static_cast<unsigned>(conv.stride),
                .padding = static_cast<unsigned>(conv.padding),
-               .group_in = static_cast<unsigned>(site.x->shape.channels / conv.groups),
-               .group_out = static_cast<unsigned>(conv.out / conv.groups),
                .relu = site.relu,
                .weight = site.places.parameter[0],
                .bias = conv.bias ? site.places.parameter[1] : kNowhere} {}
@@ -175,7 +169,7 @@ class PlainConv2dStep final : public Step {
   void backward(LaunchRecorder& recorder, const Call& call) override {
     const auto peers = static_cast<unsigned>(site_.x->peers);
     const std::size_t weights =
-        std::size_t{sizes_.out.channels} * sizes_.group_in * sizes_.kernel * sizes_.kernel;
+        std::size_t{sizes_.out.channels} * sizes_.in.channels * sizes_.kernel * sizes_.kernel;
     with_storage(site_.x->type, [&]<class T>(std::type_identity<T>) {
       const auto* y = static_cast<const T*>(site_.y->data);
       const auto* dy = static_cast<const T*>(site_.y->gradient);
