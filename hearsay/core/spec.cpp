@@ -170,6 +170,17 @@ std::string Arguments::resolved() const {
   return text;
 }
 
+std::string with_value(std::string_view spec, std::string_view from, std::string_view to) {
+  constexpr std::string_view kBefore = ":,=";
+  std::string text(spec);
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) {
+    const std::size_t end = at + from.size();
+    const bool begins = at > 0 && kBefore.find(text[at - 1]) != std::string_view::npos;
+    if (begins && (end == text.size() || text[end] == ',')) text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;

@@ -63,6 +63,9 @@ class Arguments {
   std::vector<bool> given_;
 };
 
+/// The spec with the value `to` for every argument that has the value `from`.
+std::string with_value(std::string_view spec, std::string_view from, std::string_view to);
+
 /// The entry of `names` closest to `word` by edit distance, or "" if none is close.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 

@@ -19,7 +19,10 @@ Value add_norm(Network& net, std::string name, Norm norm, Value x) {
     case Norm::kEvoNorm:
       return net.add(std::move(name), EvoNorm{}, {x});
     case Norm::kRangeEvoNorm:
+    case Norm::kRangeEvoNormHard:
       return net.add(std::move(name), RangeEvoNorm{}, {x});
+    case Norm::kRangeEvoNormSigmoid:
+      return net.add(std::move(name), RangeEvoNorm{.gate = Gate::kSigmoid}, {x});
   }
   return x;
 }

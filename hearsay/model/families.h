@@ -20,18 +20,25 @@ Family make_resnet18;                                              // resnet18.c
 Family make_vgg11;                                                 // vgg11.cpp
 
 /// The normalization after each convolution, in the order of the values of every `norm` parameter.
-enum class Norm { kNone, kBatch, kGroup, kEvoNorm, kRangeEvoNorm };
+enum class Norm {
+  kNone,
+  kBatch,
+  kGroup,
+  kEvoNorm,
+  kRangeEvoNorm,  ///< = kRangeEvoNormHard
+  kRangeEvoNormHard,
+  kRangeEvoNormSigmoid,
+};
 
-inline constexpr std::string_view kNorms = "none|batch|group|evonorm|range-evonorm";
+inline constexpr std::string_view kNorms =
+    "none|batch|group|evonorm|range-evonorm|range-evonorm-hard|range-evonorm-sigmoid";
 
 /// The value of the parameter `norm`, whose `allowed` is kNorms.
 Norm norm_of(const Arguments& arguments);
 
 /// Whether the norm is an activation too. Such networks have no relu at all, not even after a
 /// residual addition (as in the code of Aketi, Kodge, Roy).
-constexpr bool activates(Norm norm) {
-  return norm == Norm::kEvoNorm || norm == Norm::kRangeEvoNorm;
-}
+constexpr bool activates(Norm norm) { return norm >= Norm::kEvoNorm; }
 
 /// Append only the norm, as `name`; nothing with Norm::kNone.
 Value add_norm(Network& net, std::string name, Norm norm, Value x);

@@ -10,7 +10,7 @@ namespace hearsay::model {
 namespace {
 
 constexpr std::string_view kNormMeaning =
-    "after each convolution; evonorm and range-evonorm replace the relu too";
+    "after each convolution; evonorms replace the relu too; range-evonorm is range-evonorm-hard";
 constexpr std::string_view kShortcutMeaning =
     "where the shape changes: A pads with zeros, B is a 1x1 convolution and norm";
 

@@ -8,6 +8,11 @@
 
 namespace hearsay::model {
 
+/// The norm `range-evonorm` is kRangeHard. In run directories of versions that did not have these
+/// two names it is kRangeSigmoid, so newer directories have only these two names.
+inline constexpr std::string_view kRange = "range-evonorm", kRangeHard = "range-evonorm-hard",
+                                  kRangeSigmoid = "range-evonorm-sigmoid";
+
 /// One row of the registry: a model that `--model` can name.
 using ModelEntry = Row<Network(Shape input, std::size_t outputs)>;
 

@@ -83,13 +83,22 @@ struct EvoNorm {
   static constexpr double kEpsilon = 1e-5;
 };
 
-/// Range EvoNorm in full precision (Aketi, Kodge, Roy 2022): EvoNorm with 1 / (kappa R + epsilon)
-/// instead of 1 / sqrt(Var + epsilon). The group's values, in the order channel, row, column, are
-/// split into 16 runs of m; R = mean of the runs' maxima - mean of their minima, and kappa = 0.175
+/// The factor of x in EvoNorms, as a function of t = v_c x.
+enum class Gate {
+  kHard,  ///< the hard sigmoid max(0, min(1, t / 6 + 1 / 2)); its derivative is 1 / 6 where t / 6
+          ///< + 1 / 2 is in [0, 1]
+  kSigmoid,  ///< the logistic function 1 / (1 + exp(-t))
+};
+
+/// Range EvoNorm (Aketi, Kodge, Roy 2022): EvoNorm with 1 / (kappa R + epsilon) instead of
+/// 1 / sqrt(Var + epsilon), and with a hard gate (their eq. 2; their code in full precision keeps
+/// the logistic function). The group's values, in the order channel, row, column, are split into 16
+/// runs of m; R = mean of the runs' maxima - mean of their minima, and kappa = 0.175
 /// (1 + sqrt(pi ln 4)) / sqrt(2 ln m). Needs a group of at least 32 values, a multiple of 16. The
-/// gradient of a maximum (minimum) goes to its first occurrence.
+/// gradient of a maximum (minimum) is shared equally by the values that are equal to it.
 struct RangeEvoNorm {
   std::size_t groups = 8;
+  Gate gate = Gate::kHard;
   static constexpr std::size_t kRuns = 16;
   static constexpr double kEpsilon = 1e-5;
 };

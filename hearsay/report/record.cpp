@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/run/compare.h"
 #include "hearsay/run/json_file.h"
@@ -46,9 +45,7 @@ train::RunOptions read_config(const fs::path& file) {
     throw CorruptData(fmt::format("[report] {} has {} bytes; a config has at most {}",
                                   file.string(), size, kMostConfigBytes));
   }
-  train::RunOptions config;
-  config.read_toml(read_file(file), file.string());
-  return config;
+  return train::options_of_run(file.parent_path());
 }
 
 /// The metrics of the run as described by its first evaluation; null if it has no description.

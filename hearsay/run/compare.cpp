@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "hearsay/algorithm/algorithm.h"
-#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 
 namespace hearsay::run {
@@ -40,18 +39,12 @@ std::vector<Control> controls(const train::RunOptions& config) {
 
 namespace {
 
-train::RunOptions config_of_run(const std::filesystem::path& out) {
-  train::RunOptions config;
-  config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
-  return config;
-}
-
 /// The action for a baseline.
 enum class Step : std::uint8_t { kNothing, kBegin, kGoOn };
 
 Step next_step(const std::filesystem::path& directory, const train::RunOptions& config) {
   const bool begun = std::filesystem::exists(directory / "config.toml");
-  if (begun && config_of_run(directory).hash() != config.hash()) {
+  if (begun && train::options_of_run(directory).hash() != config.hash()) {
     throw InvalidArgument(
         fmt::format("[train] {} holds a run of other settings; remove it", directory.string()));
   }
@@ -70,7 +63,7 @@ Step agree_on_step(const std::filesystem::path& directory, const train::RunOptio
 }  // namespace
 
 bool wants_controls(const std::filesystem::path& out) {
-  return config_of_run(out).compare == train::Compare::kYes;
+  return train::options_of_run(out).compare == train::Compare::kYes;
 }
 
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
@@ -82,7 +75,7 @@ ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t thr
 ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t threads,
                              Observer& observer, gossip::ProcessGroup& group) {
   ControlsOutcome result;
-  train::RunOptions config = config_of_run(out);
+  train::RunOptions config = train::options_of_run(out);
   if (threads > 0) config.set("threads", fmt::format("{}", threads));
   for (const Control& control : controls(config)) {
     const std::filesystem::path directory = out / "compare" / control.name;

@@ -1,6 +1,5 @@
 #include "hearsay/run/evaluation.h"
 
-#include "hearsay/core/durable_file.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/train/safetensors.h"
@@ -43,9 +42,7 @@ std::optional<train::RunOptions> settings_of_export(const fs::path& file) {
   const fs::path directory = fs::absolute(file).lexically_normal().parent_path();
   const fs::path settings = directory.parent_path() / "config.toml";
   if (directory.filename() != "models" || !fs::exists(settings)) return {};
-  train::RunOptions config;
-  config.read_toml(read_file(settings), settings.string());
-  return config;
+  return train::options_of_run(settings.parent_path());
 }
 
 }  // namespace hearsay::run

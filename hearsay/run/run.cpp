@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/version.h"
 #include "hearsay/run/runner.h"
@@ -117,7 +116,7 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
       throw InvalidArgument(
           fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
     }
-    config.read_toml(read_file(out / "config.toml"), (out / "config.toml").string());
+    config = train::options_of_run(out);
     if (threads > 0) config.set("threads", fmt::format("{}", threads));
   });
   const auto runner = make_runner(config, out, observer, group, parts);

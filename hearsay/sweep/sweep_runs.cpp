@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/run/run_lock.h"
 #include "hearsay/train/metrics.h"
@@ -41,9 +40,7 @@ std::string folder_name(std::string_view label) {
 /// The hash of the config.toml in a directory, or empty if there is no readable one.
 std::optional<std::string> hash_in(const fs::path& directory) {
   try {
-    train::RunOptions config;
-    config.read_toml(read_file(directory / "config.toml"), "config.toml");
-    return config.hash();
+    return train::options_of_run(directory).hash();
   } catch (const std::exception&) {
     return {};
   }

@@ -95,6 +95,7 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   }
   fill(r.loss, "none");
   fill(r.model, dataset != nullptr ? dataset->model : "none");
+  r.model = with_value(r.model, model::kRange, model::kRangeHard);
   fill(r.partition, dataset != nullptr ? "skew:0.8" : "none");
   fill(r.augment, dataset != nullptr ? dataset->augmentation : "none");
   if (parts.objective || makes_its_own_data(r.data)) {

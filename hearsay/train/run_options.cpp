@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/utf8.h"
+#include "hearsay/model/models.h"
 #include "hearsay/train/toml_table.h"
 
 namespace hearsay::train {
@@ -276,12 +278,21 @@ std::string RunOptions::hash() const {
   Sha256 sha;
   for (const Option& option : kOptions) {
     if (!option.changes_results) continue;
-    const std::string value = option.text(*this);
+    std::string value = option.text(*this);
+    if (option.key == "model") value = with_value(value, model::kRangeSigmoid, model::kRange);
     if (std::ranges::find(option.unhashed, value) != option.unhashed.end()) continue;
     const std::string line = fmt::format("{}={}\n", option.key, value);
     sha.update(line.data(), line.size());
   }
   return sha.finish_hex();
+}
+
+RunOptions options_of_run(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "config.toml";
+  RunOptions options;
+  options.read_toml(read_file(file), file.string());
+  options.model = with_value(options.model, model::kRange, model::kRangeSigmoid);
+  return options;
 }
 
 }  // namespace hearsay::train

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,7 +65,7 @@ struct RunOptions {
   /// All options as TOML; reading that gives the same options.
   std::string to_toml() const;
 
-  /// SHA-256 over the options that change results.
+  /// SHA-256 over the options that change results, of a resolved run: as older versions name them.
   std::string hash() const;
 
   bool operator==(const RunOptions&) const = default;
@@ -95,8 +96,13 @@ struct Option {
 
 std::span<const Option> options();
 
+/// The options of the run in a directory, from its config.toml, which may be of an older version.
+/// Throws InvalidArgument.
+RunOptions options_of_run(const std::filesystem::path& directory);
+
 /// `options` with every `auto` replaced by its value for this run: a graph, compressor, optimizer,
-/// ... that suit the algorithm and the data, and with the SHA-256 of the file that `init` names.
+/// ... that suit the algorithm and the data, with the SHA-256 of the file that `init` names, and
+/// with names that mean the same in every version.
 /// `parts`: what the caller brings itself. Throws InvalidArgument for values out of range and for
 /// options that exclude each other.
 RunOptions resolve(const RunOptions& options, const RunParts& parts = {});

@@ -42,6 +42,14 @@ TEST(Arguments, KeepAVerbatimTailAsItIs) {
   EXPECT_EQ(Arguments("file:/a,b=c:d", kPath).text("path"), "/a,b=c:d");
 }
 
+TEST(Spec, ReplacesWholeValuesOnly) {
+  EXPECT_EQ(with_value("net:norm=range,depth=2", "range", "wide"), "net:norm=wide,depth=2");
+  EXPECT_EQ(with_value("net:range", "range", "range-b"), "net:range-b");
+  EXPECT_EQ(with_value("net:A,range,range", "range", "b"), "net:A,b,b");
+  EXPECT_EQ(with_value("range:range-a,a-range,range=1", "range", "b"),
+            "range:range-a,a-range,range=1");
+}
+
 TEST(Arguments, SayWhatIsWrong) {
   EXPECT_EQ(message_of([] { Arguments("topk:1.5", kParameters).number_in_range("keep"); }),
             "[topk] keep must be in (0, 1], got 1.5");

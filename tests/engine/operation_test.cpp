@@ -79,6 +79,27 @@ INSTANTIATE_TEST_SUITE_P(Operations, PlannedOperation,
                                   std::to_string(std::get<1>(test.param));
                          });
 
+/// Pixels of few kinds, so that every run has its extremes several times.
+TEST(PlannedRangeEvoNorm, SharesTheGradientOfAnExtremeAmongEqualValues) {
+  for (const model::Gate gate : {model::Gate::kHard, model::Gate::kSigmoid}) {
+    const model::OperationCase test{"", {24, 8, 8}, model::RangeEvoNorm{.gate = gate}};
+    const model::Network net = model::lens_network(test);
+    Example example = model::make_example(net, 3, 1);
+    const std::size_t pixels = 64;
+    for (std::size_t i = 0; i < example.samples.images.size(); ++i) {
+      const std::size_t channel = i / pixels, pixel = i % pixels;
+      example.samples.images[i] = static_cast<double>((channel * 7 + pixel % 3 * 5) % 11) - 5;
+    }
+    cpu::Program program(net, 3);
+    const ProgramOutcome planned = run_gradient(program, example, {});
+    Doubles buffers;
+    const model::Outcome reference =
+        model::reference_gradient(net, example.parameters, buffers, example.samples, {});
+    EXPECT_LE(distance(planned.gradient, reference.gradient),
+              kTolerance * norm(reference.gradient));
+  }
+}
+
 TEST(PlannedBatchNorm, ObservesStatisticsWithTheMomentumAskedFor) {
   const model::OperationCase test{"", {17, 4, 3}, model::BatchNorm{}};
   const model::Network net = model::lens_network(test);

@@ -98,7 +98,7 @@ class Net:
         y = (y.reshape(grouped.shape) / deviation).reshape(x.shape)
         return y * weight.view(shape) + bias.view(shape)
 
-    def range_evo_norm(self, name, x, groups=8):
+    def range_evo_norm(self, name, x, groups=8, hard=True):
         weight, bias = self.affine(name, (x.shape[1],))
         v = self.tensor(name + ".v", (x.shape[1],))
         shape = (1, -1, 1, 1)
@@ -110,7 +110,11 @@ class Net:
         extent = runs.amax(3).mean(2, keepdim=True) - runs.amin(3).mean(2, keepdim=True)
         kappa = 0.175 * (1 + math.sqrt(math.pi * math.log(4)))
         kappa /= math.sqrt(2 * math.log(runs.shape[3]))
-        y = x * torch.sigmoid(v.view(shape) * x)
+        t = v.view(shape) * x
+        if hard:
+            self.kink(t + 3)
+            self.kink(t - 3)
+        y = x * (torch.clamp(t / 6 + 0.5, 0, 1) if hard else torch.sigmoid(t))
         y = (y.reshape(grouped.shape) / (kappa * extent + 1e-5)).reshape(x.shape)
         return y * weight.view(shape) + bias.view(shape)
 
@@ -162,6 +166,7 @@ def zoo(net, x):
     x = net.conv("a", x, 16, bias=True)
     x = F.gelu(F.group_norm(x, 2, *net.affine("b", (16,)), 1e-5))
     x = net.range_evo_norm("d", net.conv("c", x, 32, stride=2, bias=True))
+    x = net.range_evo_norm("g", x, hard=False)
     x = F.layer_norm(x, x.shape[1:], *net.affine("e", tuple(x.shape[1:])), 1e-5)
     x = (x + x) + x  # a value added to itself, and read by two additions
     return net.linear("f", x.flatten(1), 10)
@@ -246,6 +251,6 @@ if __name__ == "__main__":
     batch, evo = functools.partial(resnet20, evo=False), functools.partial(resnet20, evo=True)
     write("resnet20", batch, (3, 8, 8), 4, 2000)
     write("resnet20:shortcut=B,norm=evonorm", evo, (3, 8, 8), 2, 1)
-    write("zoo", zoo, (3, 8, 8), 3, 500)
+    write("zoo", zoo, (3, 8, 8), 3, 2000)
     write("mlp:hidden=24+12", mlp, (5, 1, 1), 6, 500, "mse", 3)
     write("cnn", narrow_cnn, (1, 8, 8), 4, 500, "huber:delta=0.5", 2)

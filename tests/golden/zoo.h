@@ -12,6 +12,7 @@ inline Network make_zoo(Shape input) {
   x = net.add("gelu", Gelu{}, {x});
   x = net.add("c", Conv2d{.out = 32, .stride = 2, .padding = 1}, {x});
   x = net.add("d", RangeEvoNorm{}, {x});
+  x = net.add("g", RangeEvoNorm{.gate = Gate::kSigmoid}, {x});
   x = net.add("e", LayerNorm{}, {x});
   x = net.add("three", Add{}, {net.add("two", Add{}, {x, x}), x});
   net.add("f", Linear{.out = 10}, {net.add("flatten", Flatten{}, {x})});

@@ -209,7 +209,8 @@ TEST(Models, SayWhatTheirParametersMayBe) {
   EXPECT_EQ(error_of("resnet:depth=21", {3, 32, 32}),
             "[resnet] depth must be one of 20, 32, 44, 50, 56, 110, got 21");
   EXPECT_EQ(error_of("resnet20:norm=layer", {3, 32, 32}),
-            "[resnet20] norm must be one of none, batch, group, evonorm, range-evonorm, got layer");
+            "[resnet20] norm must be one of none, batch, group, evonorm, range-evonorm, "
+            "range-evonorm-hard, range-evonorm-sigmoid, got layer");
   for (const char* hidden : {"0", "64+", "+64", "64x64", "-3", "64++64", "99999999"}) {
     EXPECT_EQ(
         error_of(std::string("mlp:hidden=") + hidden, {1, 8, 8}),

@@ -43,6 +43,8 @@ std::vector<OperationCase> operation_cases() {
       {"EvoNormOf1Group", {5, 4, 3}, EvoNorm{.groups = 1}},
       {"EvoNormByChannel", {17, 3, 3}, EvoNorm{.groups = 17}},
       {"RangeEvoNorm", {24, 4, 4}, RangeEvoNorm{}},
+      {"RangeEvoNormOfSigmoid", {24, 4, 4}, RangeEvoNorm{.gate = Gate::kSigmoid}},
+      {"RangeEvoNormOfOddRuns", {16, 6, 4}, RangeEvoNorm{}},
       {"RangeEvoNormOf16", {16, 8, 8}, RangeEvoNorm{}},
       {"RangeEvoNormOf2Groups", {6, 4, 8}, RangeEvoNorm{.groups = 2}},
       {"RangeEvoNormOf1Group", {5, 8, 2}, RangeEvoNorm{.groups = 1}},
@@ -88,6 +90,16 @@ Example make_example(const Network& net, std::size_t batch, std::uint64_t seed) 
   Random random(seed, Purpose::kTest);
   std::vector<float> start(net.layout().dim());
   net.initialize(seed, start);
+
+  // The inputs of a hard gate must reach beyond both of its ends, which are at +-3.
+  const double scale = std::ranges::any_of(net.operations(),
+                                           [](const Operation& operation) {
+                                             const auto* norm =
+                                                 std::get_if<RangeEvoNorm>(&operation.kind);
+                                             return norm && norm->gate == Gate::kHard;
+                                           })
+                           ? 4
+                           : 1;
   const auto exact = [](double x) { return static_cast<double>(static_cast<float>(x)); };
 
   Example example;
@@ -105,7 +117,7 @@ Example make_example(const Network& net, std::size_t batch, std::uint64_t seed) 
     }
   }
   for (std::size_t i = 0; i < batch * net.shape(net.input()).size(); ++i) {
-    example.samples.images.push_back(exact(random.normal()));
+    example.samples.images.push_back(exact(scale * random.normal()));
   }
   for (std::size_t b = 0; b < batch; ++b) {
     example.samples.labels.push_back(static_cast<std::uint16_t>(random.below(net.outputs())));

@@ -116,21 +116,41 @@ Scale scale_of(const RangeEvoNorm&, std::span<const double> x, const Set& set) {
   double range = 0;
   Doubles slope(set.size());  // of the range, at first
   for (std::size_t run = 0; run < kRuns; ++run) {
-    std::size_t most = run * m, least = run * m;
+    const auto value = [&](std::size_t i) { return x[set[i]]; };
+    double most = value(run * m), least = most, highs = 0, lows = 0;
     for (std::size_t i = run * m; i < (run + 1) * m; ++i) {
-      if (x[set[i]] > x[set[most]]) most = i;
-      if (x[set[i]] < x[set[least]]) least = i;
+      most = std::max(most, value(i));
+      least = std::min(least, value(i));
     }
-    range += (x[set[most]] - x[set[least]]) / kRuns;
-    slope[most] += 1.0 / kRuns;
-    slope[least] -= 1.0 / kRuns;
+    range += (most - least) / kRuns;
+    for (std::size_t i = run * m; i < (run + 1) * m; ++i) {
+      highs += value(i) == most;
+      lows += value(i) == least;
+    }
+    for (std::size_t i = run * m; i < (run + 1) * m; ++i) {
+      if (value(i) == most) slope[i] += 1.0 / kRuns / highs;
+      if (value(i) == least) slope[i] -= 1.0 / kRuns / lows;
+    }
   }
   const double r = 1 / (kappa * range + RangeEvoNorm::kEpsilon);
   for (double& entry : slope) entry *= -r * r * kappa;
   return {r, slope};
 }
 
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+/// s and ds/dt at t = v x.
+struct Gated {
+  double s, slope;
+};
+Gated logistic(double t) {
+  const double s = 1 / (1 + std::exp(-t));
+  return {s, s * (1 - s)};
+}
+Gated gate_of(const EvoNorm&, double t) { return logistic(t); }
+Gated gate_of(const RangeEvoNorm& norm, double t) {
+  if (norm.gate == Gate::kSigmoid) return logistic(t);
+  const double line = t / 6 + 0.5;
+  return {std::clamp(line, 0.0, 1.0), line >= 0 && line <= 1 ? 1.0 / 6 : 0};
+}
 
 template <class Norm>
 void forward_activated(const Norm& norm, Step& step) {
@@ -139,7 +159,7 @@ void forward_activated(const Norm& norm, Step& step) {
     for (std::size_t i : set) {
       const std::size_t c = channel_of(step, i);
       const double x = step.x[0][i];
-      step.y[i] = step.w[0][c] * x * logistic(step.w[2][c] * x) * scale.r + step.w[1][c];
+      step.y[i] = step.w[0][c] * x * gate_of(norm, step.w[2][c] * x).s * scale.r + step.w[1][c];
     }
   }
 }
@@ -152,7 +172,7 @@ void backward_activated(const Norm& norm, Step& step) {
     for (std::size_t i : set) {
       const std::size_t c = channel_of(step, i);
       const double x = step.x[0][i], w = step.w[0][c], v = step.w[2][c], dy = step.dy[i];
-      const double s = logistic(v * x), slope = s * (1 - s);
+      const auto [s, slope] = gate_of(norm, v * x);
       step.dw[0][c] += dy * x * s * scale.r;
       step.dw[1][c] += dy;
       step.dw[2][c] += dy * w * x * x * slope * scale.r;

@@ -118,6 +118,14 @@ TEST(Resolve, LeavesWhatWasGiven) {
   EXPECT_EQ(config.rounds, 5u);
 }
 
+TEST(Resolve, NamesTheNormUnambiguously) {
+  const auto resolved = [](const char* norm) {
+    return support::config_of({{"model", std::string("resnet20:norm=") + norm}}).model;
+  };
+  EXPECT_EQ(resolved("range-evonorm"), "resnet20:norm=range-evonorm-hard");
+  EXPECT_EQ(resolved("range-evonorm-sigmoid"), "resnet20:norm=range-evonorm-sigmoid");
+}
+
 TEST(Resolve, GivesEachModelARateItCanBear) {
   EXPECT_EQ(support::config_of({{"model", "logistic"}}).lr, "0.1");
   EXPECT_EQ(support::config_of({{"model", "resnet:depth=32"}}).lr, "cosine:0.1");

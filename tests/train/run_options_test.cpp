@@ -6,6 +6,7 @@
 #include <set>
 
 #include "support/message_of.h"
+#include "support/scratch.h"
 
 namespace hearsay::train {
 namespace {
@@ -234,6 +235,16 @@ TEST(RunOptionsHash, IgnoresExactlyWhatDoesNotChangeResults) {
   }
 }
 
+TEST(OptionsOfRun, NameTheNormOfOldDirectoriesAsItIsNamedNow) {
+  const support::Scratch scratch;
+  const auto model_in = [&](std::string_view text) {
+    support::write_text(scratch / "config.toml", fmt::format("model = '{}'\n", text));
+    return options_of_run(scratch.path()).model;
+  };
+  EXPECT_EQ(model_in("resnet20:norm=range-evonorm"), "resnet20:norm=range-evonorm-sigmoid");
+  EXPECT_EQ(model_in("resnet20:norm=range-evonorm-hard"), "resnet20:norm=range-evonorm-hard");
+}
+
 /// Run directories refer to their settings by this hash, so it must never change. These are from
 /// directories that version 0.1 wrote when settings were still texts.
 TEST(RunOptionsHash, IsThatOfOldRunDirectories) {
@@ -255,6 +266,14 @@ TEST(RunOptionsHash, IsThatOfOldRunDirectories) {
   EXPECT_EQ(classes.hash(), digits.hash());
   classes.task = "regression";
   EXPECT_NE(classes.hash(), digits.hash());
+
+  // What is range-evonorm-sigmoid now was range-evonorm then.
+  RunOptions ranges = digits, other = digits;
+  ranges.model = "resnet20:norm=range-evonorm-sigmoid";
+  other.model = "resnet20:norm=range-evonorm";
+  EXPECT_EQ(ranges.hash(), other.hash());
+  other.model = "resnet20:norm=range-evonorm-hard";
+  EXPECT_NE(ranges.hash(), other.hash());
 
   RunOptions synthetic = digits;
   synthetic.data = "synthetic:shape=1x8x8,classes=4,samples=400";

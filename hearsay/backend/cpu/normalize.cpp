@@ -157,59 +157,169 @@ void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChan
   });
 }
 
-void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, PerChannel offset,
-         const float* residual, float* y) {
-  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
-    const auto kv = load(d, v, n, c);
-    const auto a = load(d, scale, n, c);
-    const auto b = load(d, offset, n, c);
-    const std::size_t end = at + tiles.pixels * tiles.block;
-    for (std::size_t i = at; i < end; i += tiles.block) {
-      const auto value = hn::LoadU(d, x + i);
-      const auto h = hn::Mul(value, logistic(d, hn::Mul(kv, value)));
-      const auto rest = residual ? hn::Add(b, hn::LoadU(d, residual + i)) : b;
-      hn::StoreU(hn::MulAdd(a, h, rest), d, y + i);
-    }
+/// h = x s(v x), its derivatives by x and v.
+struct LogisticGate {
+  template <class D, class V>
+  static HWY_INLINE V value(D d, V v, V x) {
+    return hn::Mul(x, logistic(d, hn::Mul(v, x)));
+  }
+  template <class D, class V>
+  static HWY_INLINE V by_x(D d, V v, V x) {
+    const V t = hn::Mul(v, x), s = logistic(d, t);
+    return hn::MulAdd(hn::NegMulAdd(s, s, s), t, s);
+  }
+  /// Adds g h to `product`, g dh/dv = g x^2 s (1 - s) to `dv`.
+  template <class D, class V>
+  static HWY_INLINE void add(D d, V v, V x, V g, V& product, V& dv) {
+    const V s = logistic(d, hn::Mul(v, x)), gh = hn::Mul(g, hn::Mul(x, s));
+    product = hn::Add(product, gh);
+    dv = hn::MulAdd(gh, hn::NegMulAdd(x, s, x), dv);
+  }
+};
+
+/// The same with s(t) = clamp(t / 6 + 1 / 2); inside, dh/dx = s + v x / 6 and dh/dv = x^2 / 6. A
+/// NaN passes through Clamp as in `logistic`: x is a factor of every result.
+struct HardGate {
+  template <class D, class V>
+  static HWY_INLINE V value(D d, V v, V x) {
+    return hn::Mul(x, hn::Clamp(line(d, v, x), hn::Zero(d), hn::Set(d, 1.0f)));
+  }
+  template <class D, class V>
+  static HWY_INLINE V by_x(D d, V v, V x) {
+    const V raw = line(d, v, x), half = hn::Set(d, 0.5f);
+    const V s = hn::Clamp(raw, hn::Zero(d), hn::Set(d, 1.0f));
+    return hn::IfThenElse(inside(d, raw), hn::Add(s, hn::Sub(raw, half)), s);
+  }
+  template <class D, class V>
+  static HWY_INLINE void add(D d, V v, V x, V g, V& product, V& dv) {
+    const V raw = line(d, v, x), gx = hn::Mul(g, x);
+    product = hn::MulAdd(gx, hn::Clamp(raw, hn::Zero(d), hn::Set(d, 1.0f)), product);
+    const V square = hn::Mul(hn::Mul(gx, x), hn::Set(d, 1.0f / 6));
+    dv = hn::Add(dv, hn::IfThenElseZero(inside(d, raw), square));
+  }
+
+ private:
+  template <class D, class V>
+  static HWY_INLINE V line(D d, V v, V x) {
+    return hn::MulAdd(hn::Mul(v, hn::Set(d, 1.0f / 6)), x, hn::Set(d, 0.5f));
+  }
+  template <class D, class V>
+  static HWY_INLINE auto inside(D d, V raw) {
+    return hn::And(hn::Ge(raw, hn::Zero(d)), hn::Le(raw, hn::Set(d, 1.0f)));
+  }
+};
+
+/// Calls body with the type of the gate.
+template <class Body>
+HWY_INLINE void with_gate(Gate gate, const Body& body) {
+  if (gate == Gate::kHard) {
+    body(HardGate());
+  } else {
+    body(LogisticGate());
+  }
+}
+
+void evo(const float* x, const Tiles& tiles, Gate gate, PerChannel v, PerChannel scale,
+         PerChannel offset, const float* residual, float* y) {
+  with_gate(gate, [&](auto kind) {
+    for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+      const auto kv = load(d, v, n, c);
+      const auto a = load(d, scale, n, c);
+      const auto b = load(d, offset, n, c);
+      const std::size_t end = at + tiles.pixels * tiles.block;
+      for (std::size_t i = at; i < end; i += tiles.block) {
+        const auto h = kind.value(d, kv, hn::LoadU(d, x + i));
+        const auto rest = residual ? hn::Add(b, hn::LoadU(d, residual + i)) : b;
+        hn::StoreU(hn::MulAdd(a, h, rest), d, y + i);
+      }
+    });
   });
 }
 
-void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* dv) {
+void evo_sums(const float* x, const float* g, const Tiles& tiles, Gate gate, PerChannel v,
+              float* sum, float* product, float* dv) {
   const std::size_t width = tiles.padded_channels();
-  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
-    const auto kv = load(d, v, n, c);
-    auto s = hn::Zero(d), q = s, r = s;
-    const std::size_t end = at + tiles.pixels * tiles.block;
-    for (std::size_t i = at; i < end; i += tiles.block) {
-      const auto value = hn::LoadU(d, x + i);
-      const auto gradient = hn::LoadU(d, g + i);
-      const auto logit = logistic(d, hn::Mul(kv, value));
-      const auto gh = hn::Mul(gradient, hn::Mul(value, logit));
-      s = hn::Add(s, gradient);
-      q = hn::Add(q, gh);
-      r = hn::MulAdd(gh, hn::NegMulAdd(value, logit, value), r);  // dh/dv = x^2 s (1 - s)
-    }
-    hn::StoreU(s, d, sum + n * width + c);
-    hn::StoreU(q, d, product + n * width + c);
-    hn::StoreU(r, d, dv + n * width + c);
+  with_gate(gate, [&](auto kind) {
+    for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+      const auto kv = load(d, v, n, c);
+      auto s = hn::Zero(d), q = s, r = s;
+      const std::size_t end = at + tiles.pixels * tiles.block;
+      for (std::size_t i = at; i < end; i += tiles.block) {
+        const auto gradient = hn::LoadU(d, g + i);
+        s = hn::Add(s, gradient);
+        kind.add(d, kv, hn::LoadU(d, x + i), gradient, q, r);
+      }
+      hn::StoreU(s, d, sum + n * width + c);
+      hn::StoreU(q, d, product + n * width + c);
+      hn::StoreU(r, d, dv + n * width + c);
+    });
   });
 }
 
-void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
-                  PerChannel b, PerChannel c, float* dx) {
-  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t channel, std::size_t at) {
-    const auto kv = load(d, v, n, channel);
-    const auto ka = load(d, a, n, channel);
-    const auto kb = load(d, b, n, channel);
-    const auto kc = load(d, c, n, channel);
-    const std::size_t end = at + tiles.pixels * tiles.block;
+void evo_backward(const float* g, const float* x, const Tiles& tiles, Gate gate, PerChannel v,
+                  PerChannel a, PerChannel b, PerChannel c, float* dx) {
+  with_gate(gate, [&](auto kind) {
+    for_each_run(tiles, [&](auto d, std::size_t n, std::size_t channel, std::size_t at) {
+      const auto kv = load(d, v, n, channel);
+      const auto ka = load(d, a, n, channel);
+      const auto kb = load(d, b, n, channel);
+      const auto kc = load(d, c, n, channel);
+      const std::size_t end = at + tiles.pixels * tiles.block;
+      for (std::size_t i = at; i < end; i += tiles.block) {
+        const auto value = hn::LoadU(d, x + i);
+        const auto rest = hn::MulAdd(kb, value, kc);
+        const auto slope = hn::Mul(ka, kind.by_x(d, kv, value));
+        hn::StoreU(hn::MulAdd(slope, hn::LoadU(d, g + i), rest), d, dx + i);
+      }
+    });
+  });
+}
+
+/// body(d, first, at) for every piece of every vector of channels: the place of its results, and of
+/// its first pixel.
+template <class Body>
+HWY_INLINE void for_each_piece(const Tiles& tiles, std::size_t length, const Body& body) {
+  const std::size_t width = tiles.padded_channels(), pieces = tiles.pixels / length;
+  for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
+    for (std::size_t k = 0; k < pieces; ++k) {
+      body(d, (n * pieces + k) * width + c, at + k * length * tiles.block);
+    }
+  });
+}
+
+void piece_extremes(const float* x, const Tiles& tiles, std::size_t length, const Extremes& found) {
+  for_each_piece(tiles, length, [&](auto d, std::size_t first, std::size_t at) {
+    const std::size_t end = at + length * tiles.block;
+    auto most = hn::LoadU(d, x + at), least = most;
+    for (std::size_t i = at + tiles.block; i < end; i += tiles.block) {
+      const auto value = hn::LoadU(d, x + i);
+      most = hn::Max(most, value);
+      least = hn::Min(least, value);
+    }
+    const auto one = hn::Set(d, 1.0f);
+    auto more = hn::Zero(d), less = more;
     for (std::size_t i = at; i < end; i += tiles.block) {
       const auto value = hn::LoadU(d, x + i);
-      const auto t = hn::Mul(kv, value);
-      const auto logit = logistic(d, t);
-      const auto derivative = hn::MulAdd(hn::NegMulAdd(logit, logit, logit), t, logit);  // dh/dx
-      const auto rest = hn::MulAdd(kb, value, kc);
-      hn::StoreU(hn::MulAdd(hn::Mul(ka, derivative), hn::LoadU(d, g + i), rest), d, dx + i);
+      more = hn::Add(more, hn::IfThenElseZero(hn::Eq(value, most), one));
+      less = hn::Add(less, hn::IfThenElseZero(hn::Eq(value, least), one));
+    }
+    hn::StoreU(most, d, found.high + first);
+    hn::StoreU(least, d, found.low + first);
+    hn::StoreU(more, d, found.highs + first);
+    hn::StoreU(less, d, found.lows + first);
+  });
+}
+
+void add_at_extremes(const float* x, const Tiles& tiles, std::size_t length, const Extremes& given,
+                     float* dx) {
+  for_each_piece(tiles, length, [&](auto d, std::size_t first, std::size_t at) {
+    const auto most = hn::LoadU(d, given.high + first), least = hn::LoadU(d, given.low + first);
+    const auto more = hn::LoadU(d, given.highs + first), less = hn::LoadU(d, given.lows + first);
+    for (std::size_t i = at; i < at + length * tiles.block; i += tiles.block) {
+      const auto value = hn::LoadU(d, x + i);
+      const auto high = hn::IfThenElseZero(hn::Eq(value, most), more);
+      const auto low = hn::IfThenElseZero(hn::Eq(value, least), less);
+      hn::StoreU(hn::Add(hn::LoadU(d, dx + i), hn::Add(high, low)), d, dx + i);
     }
   });
 }
@@ -227,6 +337,8 @@ HWY_EXPORT(affine_backward);
 HWY_EXPORT(evo);
 HWY_EXPORT(evo_sums);
 HWY_EXPORT(evo_backward);
+HWY_EXPORT(piece_extremes);
+HWY_EXPORT(add_at_extremes);
 
 void moments(const float* x, const Tiles& tiles, float* mean, float* square) {
   HWY_DYNAMIC_DISPATCH(moments)(x, tiles, mean, square);
@@ -243,17 +355,24 @@ void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChan
                      PerChannel c, float* dx) {
   HWY_DYNAMIC_DISPATCH(affine_backward)(g, x, tiles, a, b, c, dx);
 }
-void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, PerChannel offset,
-         const float* residual, float* y) {
-  HWY_DYNAMIC_DISPATCH(evo)(x, tiles, v, scale, offset, residual, y);
+void evo(const float* x, const Tiles& tiles, Gate gate, PerChannel v, PerChannel scale,
+         PerChannel offset, const float* residual, float* y) {
+  HWY_DYNAMIC_DISPATCH(evo)(x, tiles, gate, v, scale, offset, residual, y);
 }
-void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* dv) {
-  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, v, sum, product, dv);
+void evo_sums(const float* x, const float* g, const Tiles& tiles, Gate gate, PerChannel v,
+              float* sum, float* product, float* dv) {
+  HWY_DYNAMIC_DISPATCH(evo_sums)(x, g, tiles, gate, v, sum, product, dv);
 }
-void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
-                  PerChannel b, PerChannel c, float* dx) {
-  HWY_DYNAMIC_DISPATCH(evo_backward)(g, x, tiles, v, a, b, c, dx);
+void evo_backward(const float* g, const float* x, const Tiles& tiles, Gate gate, PerChannel v,
+                  PerChannel a, PerChannel b, PerChannel c, float* dx) {
+  HWY_DYNAMIC_DISPATCH(evo_backward)(g, x, tiles, gate, v, a, b, c, dx);
+}
+void piece_extremes(const float* x, const Tiles& tiles, std::size_t length, const Extremes& found) {
+  HWY_DYNAMIC_DISPATCH(piece_extremes)(x, tiles, length, found);
+}
+void add_at_extremes(const float* x, const Tiles& tiles, std::size_t length, const Extremes& given,
+                     float* dx) {
+  HWY_DYNAMIC_DISPATCH(add_at_extremes)(x, tiles, length, given, dx);
 }
 
 void clear_padding(float* x, const Tiles& tiles) {

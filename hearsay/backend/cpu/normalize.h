@@ -32,17 +32,32 @@ void affine_sums(const float* x, const Tiles& tiles, PerChannel centre, const Af
 void affine_backward(const float* g, const float* x, const Tiles& tiles, PerChannel a, PerChannel b,
                      PerChannel c, float* dx);
 
-/// y = scale x s(v x) + offset (+ residual), with s the logistic function.
-void evo(const float* x, const Tiles& tiles, PerChannel v, PerChannel scale, PerChannel offset,
-         const float* residual, float* y);
+/// s of the EvoNorms: the logistic function, or the hard sigmoid max(0, min(1, t / 6 + 1 / 2)).
+enum class Gate { kLogistic, kHard };
+
+/// y = scale x s(v x) + offset (+ residual).
+void evo(const float* x, const Tiles& tiles, Gate gate, PerChannel v, PerChannel scale,
+         PerChannel offset, const float* residual, float* y);
 
 /// With h = x s(v x): the sums over pixels of g, g h and g dh/dv.
-void evo_sums(const float* x, const float* g, const Tiles& tiles, PerChannel v, float* sum,
-              float* product, float* dv);
+void evo_sums(const float* x, const float* g, const Tiles& tiles, Gate gate, PerChannel v,
+              float* sum, float* product, float* dv);
 
 /// dx = a g dh/dx + b x + c. dx may be g.
-void evo_backward(const float* g, const float* x, const Tiles& tiles, PerChannel v, PerChannel a,
-                  PerChannel b, PerChannel c, float* dx);
+void evo_backward(const float* g, const float* x, const Tiles& tiles, Gate gate, PerChannel v,
+                  PerChannel a, PerChannel b, PerChannel c, float* dx);
+
+/// Of every piece of `length` pixels of a channel (a divisor of their number), its largest and
+/// smallest value and how often they occur: [(n * pieces + k) * padded_channels + c].
+struct Extremes {
+  float *high, *low;
+  float *highs, *lows;  ///< the counts
+};
+void piece_extremes(const float* x, const Tiles& tiles, std::size_t length, const Extremes& found);
+
+/// dx += highs where x = high, += lows where x = low, with those of its piece.
+void add_at_extremes(const float* x, const Tiles& tiles, std::size_t length, const Extremes& given,
+                     float* dx);
 
 /// Set the padding channels of the last block to zero.
 void clear_padding(float* x, const Tiles& tiles);

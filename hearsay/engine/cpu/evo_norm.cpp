@@ -1,6 +1,7 @@
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "hearsay/engine/cpu/norm.h"
 
@@ -8,6 +9,7 @@ namespace hearsay::engine::cpu {
 
 namespace {
 
+using backend::cpu::Gate;
 using backend::cpu::Tiles;
 using model::EvoNorm;
 using model::RangeEvoNorm;
@@ -27,7 +29,7 @@ class Spread {
   };
   virtual Line backward(std::size_t place, double factor, double ds) = 0;
   /// ... and at single entries, after that line has been added.
-  virtual void finish(float* /*dx*/) {}
+  virtual void finish(const float* /*x*/, float* /*dx*/) {}
 };
 
 struct Groups {
@@ -77,74 +79,112 @@ class Variance final : public Spread {
   std::vector<double> group_mean_;
 };
 
-/// s = 1 / (kappa R + epsilon); ds reaches the 16 maxima and minima through dR = -kappa s^2 ds.
+/// s = 1 / (kappa R + epsilon); ds reaches the extremes of the 16 runs through dR = -kappa s^2 ds.
+///
+/// A run may begin and end within a channel, and span several. The loops work on pieces of
+/// gcd(run, pixels) consecutive pixels of one channel, of which runs are made.
 class Range final : public Spread {
  public:
-  explicit Range(const Groups& groups) : groups_(groups), extremes_(groups.count()) {
-    const double run = static_cast<double>(groups.values() / RangeEvoNorm::kRuns);
-    kappa_ =
-        0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) / std::sqrt(2 * std::log(run));
+  explicit Range(const Groups& groups)
+      : groups_(groups),
+        run_(groups.values() / RangeEvoNorm::kRuns),
+        length_(std::gcd(run_, groups.tiles.pixels)),
+        pieces_(groups.tiles.pixels / length_),
+        high_(size()),
+        low_(size()),
+        highs_(size()),
+        lows_(size()) {
+    kappa_ = 0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) /
+             std::sqrt(2 * std::log(static_cast<double>(run_)));
   }
 
+  /// Afterwards the arrays of pieces have the extremes of their runs, and the counts in these.
   void measure(const float* x, std::span<double> factor) override {
-    const std::size_t run = groups_.values() / RangeEvoNorm::kRuns;
+    backend::cpu::piece_extremes(x, groups_.tiles, length_, extremes());
+    clear_padding();
     for (std::size_t place = 0; place < groups_.count(); ++place) {
-      const std::size_t n = place / groups_.groups,
-                        first = place % groups_.groups * groups_.members;
       double range = 0;
       for (std::size_t r = 0; r < RangeEvoNorm::kRuns; ++r) {
-        const auto at = [&](std::size_t k) {  // the k-th value of the run
-          const std::size_t j = r * run + k;
-          return groups_.tiles.at(n, first + j / groups_.tiles.pixels, j % groups_.tiles.pixels);
-        };
-        std::size_t high = at(0), low = high;
-        for (std::size_t k = 1; k < run; ++k) {
-          const std::size_t i = at(k);
-          if (x[i] > x[high]) high = i;
-          if (x[i] < x[low]) low = i;
-        }
-        extremes_[place].high[r] = high;
-        extremes_[place].low[r] = low;
-        range += static_cast<double>(x[high]) - static_cast<double>(x[low]);
+        float high = -HUGE_VALF, low = HUGE_VALF, highs = 0, lows = 0;
+        for_each_piece(place, r, [&](std::size_t i) {
+          high = std::max(high, high_[i]);
+          low = std::min(low, low_[i]);
+        });
+        for_each_piece(place, r, [&](std::size_t i) {
+          if (high_[i] == high) highs += highs_[i];
+          if (low_[i] == low) lows += lows_[i];
+        });
+        for_each_piece(place, r, [&](std::size_t i) {
+          high_[i] = high;
+          low_[i] = low;
+          highs_[i] = highs;
+          lows_[i] = lows;
+        });
+        range += static_cast<double>(high) - static_cast<double>(low);
       }
       factor[place] = 1 / (kappa_ * range / RangeEvoNorm::kRuns + RangeEvoNorm::kEpsilon);
     }
   }
 
+  /// Counts become the shares of the gradient.
   Line backward(std::size_t place, double s, double ds) override {
-    extremes_[place].gradient = static_cast<float>(-kappa_ * s * s * ds / RangeEvoNorm::kRuns);
+    const auto gradient = static_cast<float>(-kappa_ * s * s * ds / RangeEvoNorm::kRuns);
+    for (std::size_t r = 0; r < RangeEvoNorm::kRuns; ++r) {
+      for_each_piece(place, r, [&](std::size_t i) {
+        highs_[i] = gradient / highs_[i];
+        lows_[i] = -gradient / lows_[i];
+      });
+    }
     return {};
   }
 
-  void finish(float* dx) override {
-    for (const Extremes& group : extremes_) {
-      for (std::size_t r = 0; r < RangeEvoNorm::kRuns; ++r) {
-        dx[group.high[r]] += group.gradient;
-        dx[group.low[r]] -= group.gradient;
-      }
-    }
+  void finish(const float* x, float* dx) override {
+    backend::cpu::add_at_extremes(x, groups_.tiles, length_, extremes(), dx);
   }
 
  private:
-  struct Extremes {
-    std::array<std::size_t, RangeEvoNorm::kRuns> high, low;
-    float gradient;  ///< of each maximum; minus that of each minimum
-  };
+  std::size_t size() const {
+    return groups_.tiles.samples * pieces_ * groups_.tiles.padded_channels();
+  }
+  backend::cpu::Extremes extremes() {
+    return {high_.data(), low_.data(), highs_.data(), lows_.data()};
+  }
+
+  /// Padding has no part in a gradient.
+  void clear_padding() {
+    const std::size_t width = groups_.tiles.padded_channels();
+    for (std::size_t i = groups_.tiles.channels; i < size(); ++i) {
+      if (i % width >= groups_.tiles.channels) highs_[i] = lows_[i] = 0;
+    }
+  }
+
+  /// body(i) with the place in the arrays of every piece of run r of a sample's group.
+  template <class Body>
+  void for_each_piece(std::size_t place, std::size_t r, const Body& body) const {
+    const std::size_t n = place / groups_.groups, first = place % groups_.groups * groups_.members,
+                      each = run_ / length_;
+    for (std::size_t q = r * each; q < (r + 1) * each; ++q) {
+      body((n * pieces_ + q % pieces_) * groups_.tiles.padded_channels() + first + q / pieces_);
+    }
+  }
+
   Groups groups_;
+  std::size_t run_, length_, pieces_;  ///< values of a run and of a piece; pieces of a channel
   double kappa_;
-  std::vector<Extremes> extremes_;
+  std::vector<float> high_, low_, highs_, lows_;
 };
 
-/// y = weight_c h s + bias_c (+ residual), h = x sigma(v_c x), s of the sample's group. With g the
+/// y = weight_c h s + bias_c (+ residual), h = x gate(v_c x), s of the sample's group. With g the
 /// gradient of y, and for a channel S1 = sum of g, S2 = sum of g h, S3 = sum of g dh/dv:
 ///
 ///   d bias_c = sum over samples of S1,   d weight_c = of s S2,   d v_c = of weight_c s S3,
 ///   ds = sum over the group's channels of weight_c S2,   dx = weight_c s g dh/dx + (through s)
 class EvoStep final : public Step {
  public:
-  EvoStep(std::size_t groups, std::unique_ptr<Spread> spread, const Site& site)
+  EvoStep(std::size_t groups, Gate gate, std::unique_ptr<Spread> spread, const Site& site)
       : site_(site),
         groups_(site.x->tiles, groups),
+        gate_(gate),
         spread_(std::move(spread)),
         factor_(groups_.count()),
         v_(tiles(), false),
@@ -170,7 +210,7 @@ class EvoStep final : public Step {
     for_each_channel([&](std::size_t n, std::size_t c, std::size_t place) {
       scale_.at(n, c) = static_cast<float>(static_cast<double>(weight[c]) * factor_[place]);
     });
-    backend::cpu::evo(site_.x->data(), tiles(), v_, scale_, offset_,
+    backend::cpu::evo(site_.x->data(), tiles(), gate_, v_, scale_, offset_,
                       site_.residual ? site_.residual->data() : nullptr, site_.y->data());
   }
 
@@ -179,7 +219,7 @@ class EvoStep final : public Step {
     const float* x = site_.x->data();
     const float* weight = call.parameters + site_.places.parameter[0];
     const std::size_t channels = tiles().channels;
-    backend::cpu::evo_sums(x, g, tiles(), v_, first_.data(), second_.data(), third_.data());
+    backend::cpu::evo_sums(x, g, tiles(), gate_, v_, first_.data(), second_.data(), third_.data());
     std::ranges::fill(gradients_, 0.0);
     std::vector<double>& ds = spread_gradient_;
     std::ranges::fill(ds, 0.0);
@@ -208,8 +248,8 @@ class EvoStep final : public Step {
       }
     }
     float* dx = site_.x->next_gradient();
-    backend::cpu::evo_backward(g, x, tiles(), v_, scale_, b_, c_, dx);
-    spread_->finish(dx);
+    backend::cpu::evo_backward(g, x, tiles(), gate_, v_, scale_, b_, c_, dx);
+    spread_->finish(x, dx);
   }
 
  private:
@@ -226,6 +266,7 @@ class EvoStep final : public Step {
 
   Site site_;
   Groups groups_;
+  Gate gate_;
   std::unique_ptr<Spread> spread_;
   std::vector<double> factor_;
   ChannelArray v_, offset_, scale_, b_, c_;
@@ -234,19 +275,20 @@ class EvoStep final : public Step {
 };
 
 template <class Kind>
-std::unique_ptr<Step> make(std::size_t groups, const Site& site) {
-  return std::make_unique<EvoStep>(groups, std::make_unique<Kind>(Groups(site.x->tiles, groups)),
-                                   site);
+std::unique_ptr<Step> make(std::size_t groups, Gate gate, const Site& site) {
+  return std::make_unique<EvoStep>(groups, gate,
+                                   std::make_unique<Kind>(Groups(site.x->tiles, groups)), site);
 }
 
 }  // namespace
 
 std::unique_ptr<Step> make_evo_norm(const model::EvoNorm& norm, const Site& site) {
-  return make<Variance>(norm.groups, site);
+  return make<Variance>(norm.groups, Gate::kLogistic, site);
 }
 
 std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm& norm, const Site& site) {
-  return make<Range>(norm.groups, site);
+  const bool hard = norm.gate == model::Gate::kHard;
+  return make<Range>(norm.groups, hard ? Gate::kHard : Gate::kLogistic, site);
 }
 
 }  // namespace hearsay::engine::cpu

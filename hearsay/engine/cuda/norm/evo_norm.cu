@@ -16,14 +16,14 @@ using model::RangeEvoNorm;
 constexpr unsigned kRuns = RangeEvoNorm::kRuns;
 constexpr unsigned kWarp = 32;
 
-/// Of a sample's group: y = weight_c h s + bias_c (+ residual), h = x sigma(v_c x).
+/// Of a sample's group: y = weight_c h s + bias_c (+ residual), h = x gate(v_c x).
 struct Spread {
   float mean, s;  ///< mean: of the variance; range needs none
 };
 
-/// Places within the sample of the largest and smallest value of one run of a group.
+/// The largest and smallest value of one run of a group, and how often they occur.
 struct Extremes {
-  unsigned high, low;
+  float high, low, highs, lows;
 };
 
 struct Sizes {
@@ -31,47 +31,63 @@ struct Sizes {
   unsigned groups, batch;
   std::size_t weight, bias, v;  ///< where they lie in a model
   double kappa;                 ///< of the range; 0: the variance measures the spread
+  bool hard;  ///< the gate: max(0, min(1, t / 6 + 1 / 2)), or the logistic function
+
+  __device__ unsigned run() const { return sample.channels / groups * sample.pixels / kRuns; }
 };
 
-/// h = x sigma(v x), dh/dx and dh/dv.
+/// h = x gate(v x), dh/dx and dh/dv.
 struct Bend {
-  __device__ Bend(float x, float v) {
-    const float sigma = 1 / (1 + expf(-v * x));
-    value = x * sigma;
-    const float curve = x * sigma * (1 - sigma);
-    to_x = fmaf(v, curve, sigma);
-    to_v = x * curve;
+  __device__ Bend(float x, float v, bool hard) {
+    if (hard) {
+      const float line = fmaf(v * (1.0f / 6), x, 0.5f);
+      const bool inside = line >= 0 && line <= 1;
+      const float gate = fminf(fmaxf(line, 0.0f), 1.0f);
+      value = x * gate;
+      to_x = inside ? gate + (line - 0.5f) : gate;
+      to_v = inside ? x * x * (1.0f / 6) : 0.0f;
+    } else {
+      const float gate = 1 / (1 + expf(-v * x));
+      value = x * gate;
+      const float curve = x * gate * (1 - gate);
+      to_x = fmaf(v, curve, gate);
+      to_v = x * curve;
+    }
   }
   float value, to_x, to_v;
 };
 
-/// Largest and smallest value of run r of a group, by one warp: lanes stride over the run's values,
-/// then a shuffle tree; of equal values the first in the order channel, row, column, so the result
-/// does not depend on the tree. Lane 0 has the result; `range` gets the difference.
+/// The extremes of run r of a group, by one warp: lanes stride over the run's values, then a
+/// shuffle tree; then once more to count. Maxima and counts do not depend on the tree. All lanes
+/// have the result.
 template <class T>
-__device__ Extremes find_extremes(const T* x, const Sample& sample, unsigned first_channel,
-                                  unsigned run, unsigned r, float& range) {
-  const unsigned lane = threadIdx.x % kWarp;
-  const auto place = [&](unsigned j) {
-    return j % sample.pixels * sample.channels + first_channel + j / sample.pixels;
+__device__ Extremes find_extremes(const T* x, const Sizes& s, unsigned group, unsigned r) {
+  const unsigned lane = threadIdx.x % kWarp, run = s.run();
+  const unsigned first = s.sample.channels / s.groups * group;
+  const auto at = [&](unsigned k) {
+    const unsigned j = r * run + k;
+    return to_float(x[j % s.sample.pixels * s.sample.channels + first + j / s.sample.pixels]);
   };
-  // Lanes beyond a run's end repeat its first value.
-  unsigned high = r * run + (lane < run ? lane : 0), low = high;
-  float most = to_float(x[place(high)]), least = most;
-  for (unsigned k = lane + kWarp; k < run; k += kWarp) {
-    const float value = to_float(x[place(r * run + k)]);
-    if (value > most) most = value, high = r * run + k;
-    if (value < least) least = value, low = r * run + k;
+  Extremes found{at(0), at(0), 0, 0};
+  for (unsigned k = lane; k < run; k += kWarp) {
+    const float value = at(k);
+    found.high = fmaxf(found.high, value);
+    found.low = fminf(found.low, value);
   }
   for (unsigned step = kWarp / 2; step > 0; step /= 2) {
-    const float more = __shfl_down_sync(~0u, most, step), less = __shfl_down_sync(~0u, least, step);
-    const unsigned at_more = __shfl_down_sync(~0u, high, step);
-    const unsigned at_less = __shfl_down_sync(~0u, low, step);
-    if (more > most || (more == most && at_more < high)) most = more, high = at_more;
-    if (less < least || (less == least && at_less < low)) least = less, low = at_less;
+    found.high = fmaxf(found.high, __shfl_xor_sync(~0u, found.high, step));
+    found.low = fminf(found.low, __shfl_xor_sync(~0u, found.low, step));
   }
-  range = most - least;
-  return {place(high), place(low)};
+  for (unsigned k = lane; k < run; k += kWarp) {
+    const float value = at(k);
+    found.highs += value == found.high;
+    found.lows += value == found.low;
+  }
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+    found.highs += __shfl_xor_sync(~0u, found.highs, step);
+    found.lows += __shfl_xor_sync(~0u, found.lows, step);
+  }
+  return found;
 }
 
 /// s = 1 / (kappa R + epsilon) of every group, R the mean range of its 16 runs (a warp per run,
@@ -79,14 +95,11 @@ __device__ Extremes find_extremes(const T* x, const Sample& sample, unsigned fir
 template <class T>
 __device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extremes* extremes,
                                Spread* spreads) {
-  const unsigned members = s.sample.channels / s.groups;
-  const unsigned run = members * s.sample.pixels / kRuns;
   for (unsigned k = threadIdx.x / kWarp; k < s.groups * kRuns; k += kSampleThreads / kWarp) {
-    float range;
-    const Extremes found = find_extremes(x, s.sample, k / kRuns * members, run, k % kRuns, range);
+    const Extremes found = find_extremes(x, s, k / kRuns, k % kRuns);
     if (threadIdx.x % kWarp == 0) {
       extremes[k] = found;
-      ranges[k] = range;
+      ranges[k] = found.high - found.low;
     }
   }
   __syncthreads();
@@ -100,12 +113,12 @@ __device__ void measure_ranges(const T* x, const Sizes& s, float* ranges, Extrem
   __syncthreads();
 }
 
-/// y(p, c) = x sigma(v_c x) s weight_c + bias_c (+ residual), s of the sample's group: by its
+/// y(p, c) = x gate(v_c x) s weight_c + bias_c (+ residual), s of the sample's group: by its
 /// variance (EvoNorm) or by the ranges of its runs (kappa > 0, RangeEvoNorm). Grid: one block per
 /// sample of all peers, 512 threads. Shared memory, dynamic: a float per channel and per group, or
 /// a float per run; each of the two instantiations of sum_channels has 2,048 bytes more. x is read
-/// three times for the variance (mean, squares, result) or twice for the ranges, after the first
-/// time from caches. Order of sums as in sample_sums.h. Not measured.
+/// three times, for mean, squares, result or for extremes, counts, result; after the first time
+/// from caches. Order of sums as in sample_sums.h. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     evo_norm(const T* x, const float* const* parameters, Sizes s, Spread* spreads,
@@ -126,7 +139,7 @@ __global__ void __launch_bounds__(kSampleThreads)
   }
   const unsigned members = s.sample.channels / s.groups;
   s.sample.for_each([&](unsigned at, unsigned c) {
-    const Bend h(to_float(x[at]), model[s.v + c]);
+    const Bend h(to_float(x[at]), model[s.v + c], s.hard);
     float value = fmaf(h.value * own[c / members].s, model[s.weight + c], model[s.bias + c]);
     if (residual != nullptr) value += to_float(residual[first + at]);
     y[first + at] = from_float<T>(value);
@@ -138,15 +151,14 @@ __global__ void __launch_bounds__(kSampleThreads)
 ///   d bias_c = sum over samples of S1,   d weight_c = of s S2,   d v_c = of weight_c s S3,
 ///   ds = sum over the group's channels of weight_c S2,   dx = weight_c s g dh/dx + (through s)
 ///
-/// Through s: of the variance of M values -s^3 ds (x - m) / M; of the range -kappa s^2 ds / 16 at
-/// every maximum, plus that at every minimum.
+/// Through s: of the variance of M values -s^3 ds (x - m) / M; of the range -kappa s^2 ds / 16 for
+/// the maximum of a run, minus that for its minimum, shared by the values that are equal to it.
 ///
 /// Grid: one block per sample of all peers, 512 threads. Shared memory: 3 floats per channel and
 /// one per group, dynamic, and 3 x 512 floats (6,144 bytes) of sum_channels. Two passes over x and
 /// dy; the parts of the parameters' gradients go to parts[sample][weight, bias, v][channel], which
-/// sum_samples adds up. The extremes are added afterwards, behind a barrier, one thread per run:
-/// runs of a sample do not overlap, so no two threads write one entry. h is recomputed. Not
-/// measured.
+/// sum_samples adds up. An entry finds its run's extremes, 16 bytes, in the cache: neighbouring
+/// pixels of a channel share them. h is recomputed. Not measured.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads)
     evo_norm_backward(const T* x, const T* dy, const float* const* parameters, Sizes s,
@@ -162,7 +174,7 @@ __global__ void __launch_bounds__(kSampleThreads)
   sum_channels<3>(
       s.sample,
       [&](unsigned at, unsigned c, float(&sums)[3]) {
-        const Bend h(to_float(x[first + at]), model[s.v + c]);
+        const Bend h(to_float(x[first + at]), model[s.v + c], s.hard);
         const float g = to_float(dy[first + at]);
         sums[0] += g;
         sums[1] = fmaf(g, h.value, sums[1]);
@@ -187,30 +199,31 @@ __global__ void __launch_bounds__(kSampleThreads)
         static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
   }
   __syncthreads();
+  const Extremes* places = extremes + std::size_t{blockIdx.x} * s.groups * kRuns;
   s.sample.for_each([&](unsigned at, unsigned c) {
     const float g = to_float(dy[first + at]);
     if (dx != nullptr) {
       const unsigned group = c / members;
       const float value = to_float(x[first + at]);
-      const Bend h(value, model[s.v + c]);
+      const Bend h(value, model[s.v + c], s.hard);
       float gradient = model[s.weight + c] * own[group].s * g * h.to_x;
-      if (s.kappa == 0) gradient = fmaf(coefficients[group], value - own[group].mean, gradient);
+      if (s.kappa == 0) {
+        gradient = fmaf(coefficients[group], value - own[group].mean, gradient);
+      } else {
+        const unsigned j = (c - group * members) * s.sample.pixels + at / channels;
+        const Extremes& run = places[group * kRuns + j / s.run()];
+        if (value == run.high) gradient += coefficients[group] / run.highs;
+        if (value == run.low) gradient -= coefficients[group] / run.lows;
+      }
       store_gradient(gradient, add, dx + first + at);
     }
     if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
   });
-  if (s.kappa == 0 || dx == nullptr) return;
-  __syncthreads();
-  const Extremes* places = extremes + std::size_t{blockIdx.x} * s.groups * kRuns;
-  for (unsigned k = threadIdx.x; k < s.groups * kRuns; k += kSampleThreads) {
-    store_gradient(coefficients[k / kRuns], true, dx + first + places[k].high);
-    store_gradient(-coefficients[k / kRuns], true, dx + first + places[k].low);
-  }
 }
 
 class EvoNormStep final : public Step {
  public:
-  EvoNormStep(std::size_t groups, bool range, const Site& site)
+  EvoNormStep(std::size_t groups, bool range, bool hard, const Site& site)
       : site_(site),
         sizes_{.sample = {.channels = static_cast<unsigned>(site.x->shape.channels),
                           .pixels = static_cast<unsigned>(site.x->shape.pixels())},
@@ -219,7 +232,8 @@ class EvoNormStep final : public Step {
                .weight = site.places.parameter[0],
                .bias = site.places.parameter[1],
                .v = site.places.parameter[2],
-               .kappa = range ? kappa(site.x->shape.size() / groups / kRuns) : 0},
+               .kappa = range ? kappa(site.x->shape.size() / groups / kRuns) : 0,
+               .hard = hard},
         spreads_(samples() * groups),
         parts_(std::size_t{samples()} * 3 * site.x->shape.channels) {
     if (range) extremes_ = Memory<Extremes>(samples() * groups * kRuns);
@@ -274,11 +288,11 @@ class EvoNormStep final : public Step {
 }  // namespace
 
 std::unique_ptr<Step> make_evo_norm(const model::EvoNorm& norm, const Site& site) {
-  return std::make_unique<EvoNormStep>(norm.groups, false, site);
+  return std::make_unique<EvoNormStep>(norm.groups, false, false, site);
 }
 
 std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm& norm, const Site& site) {
-  return std::make_unique<EvoNormStep>(norm.groups, true, site);
+  return std::make_unique<EvoNormStep>(norm.groups, true, norm.gate == model::Gate::kHard, site);
 }
 
 }  // namespace hearsay::engine::cuda
