@@ -18,6 +18,7 @@ enum class Purpose : std::uint8_t {
   kNoise,     ///< gradient noise
   kLink,      ///< simulated networks
   kTest,
+  kQuantize,  ///< stochastic rounding of gradients in networks of 8 bits
 };
 
 /// A counter-based random stream: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011).
@@ -49,6 +50,11 @@ class Random {
     }
     return c;
   }
+
+  /// What `words` is computed from, for code that computes many blocks at a time: the counter of
+  /// block 0.
+  constexpr const std::array<std::uint32_t, 2>& key() const { return key_; }
+  constexpr const std::array<std::uint32_t, 4>& counter() const { return counter_; }
 
   /// The index-th word of the stream; does not move the cursor.
   constexpr std::uint32_t word(std::uint64_t index) const { return words(index / 4)[index % 4]; }
