@@ -85,6 +85,12 @@ BENCHMARK_CAPTURE(step, resnet20, "resnet20")->MinTime(5)->Unit(benchmark::kMill
 BENCHMARK_CAPTURE(step, resnet20_evonorm, "resnet20:norm=evonorm")
     ->MinTime(5)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, resnet20_range_evonorm, "resnet20:norm=range-evonorm")
+    ->MinTime(5)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, resnet20_range_evonorm_sigmoid, "resnet20:norm=range-evonorm-sigmoid")
+    ->MinTime(5)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(step, vgg11, "vgg11")->MinTime(5)->Unit(benchmark::kMillisecond);
 
 /// Two peers on two threads against one peer on one thread, alternating.

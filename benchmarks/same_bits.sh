@@ -111,6 +111,7 @@ run logistic model=logistic lr=0.1
 run mlp model=mlp:hidden=64+64
 run lenet5 model=lenet5 data=synthetic:shape=1x28x28 rounds=20
 picture='data=synthetic:shape=3x32x32 batch=4 rounds=6 evaluate=3 augment=crop-flip'
+# (range-evonorm has had another gate since it got the name range-evonorm-hard: it differs from versions before.)
 for norm in none batch group evonorm range-evonorm; do
   run resnet20-$norm model=resnet20:norm=$norm lr=0.02 $picture
 done
