@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kBetween{500};  // between messages to the p
 void LiveObserver::started(const train::Trainer& trainer, const train::RunOptions& config) {
   progress_.started(trainer, config);
   stopwatch_.start(trainer);
-  page_.start({"/proc/self/exe", "watch", run_.string(), "--inherited"});
+  page_.start("/proc/self/exe", {"hearsay", "watch", run_.string(), "--inherited"});
   there_ = true;
   progress_.say(fmt::format("the run can be watched at {}", page_.url()));
 }

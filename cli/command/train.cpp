@@ -41,6 +41,13 @@ struct TrainOptions {
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
+/// Whether this is the config.toml of a run directory, which repeats the run.
+bool is_of_run(const fs::path& file) {
+  std::error_code error;
+  return file.filename() == "config.toml" &&
+         fs::exists(file.parent_path() / "metrics.jsonl", error);
+}
+
 /// The settings of `file` (none if that is empty) and of the command line.
 train::RunOptions read_config(const TrainOptions& options, const std::string& file) {
   train::RunOptions config;
@@ -53,6 +60,7 @@ train::RunOptions read_config(const TrainOptions& options, const std::string& fi
     for (const train::Option* option : config.read_toml(read_file(file), file)) {
       changed |= option->changes_results;
     }
+    if (is_of_run(file)) train::rename_older(config);
   }
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) changed |= config.set(key, value).changes_results;

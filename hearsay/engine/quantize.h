@@ -15,11 +15,12 @@
 /// rne rounds to the nearest integer, ties to even. Operations are in single precision with one
 /// rounding each; compile without contraction to fused ones. m below kSmallest counts as 0. A value
 /// that is not a number makes m one (magnitude_bits), hence the scale and what is computed with it:
-/// codes alone would hide it.
+/// codes alone, which
+/// then are any bytes, would hide it.
 namespace hearsay::engine {
 
 inline constexpr float kTop8 = 127, kTop16 = 32512;
-inline constexpr float kSmallest = 0x1p-100f;  ///< kTop16 / m overflows from 2^-113 on
+inline constexpr float kSmallest = 0x1p-100f;  ///< kTop16 / m overflows below 2^-113
 
 /// |x| as bits: these are ordered as the values, NaN beyond infinity, so their maximum is the
 /// magnitude of the largest or NaN, in any order.
@@ -58,7 +59,7 @@ constexpr std::int8_t low_half(std::int16_t g) {
 /// The gradient of a weight is a sum over samples whose scales r differ. In a chunk of samples with
 /// R = max r, those of sample n are brought to the unit R: multiplied by share_of(r_n, R) / 2^15.
 constexpr std::int32_t share_of(float r, float most) {
-  if (!(most > 0)) return 0;
+  if (!(most > 0) || !(r < most)) return most > 0 && r == most ? 32767 : 0;
   const std::int32_t share = nearest_integer(32768 * (r / most));
   return share > 32767 ? 32767 : share;
 }

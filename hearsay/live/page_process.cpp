@@ -38,11 +38,12 @@ std::vector<char*> environment() {
   return kept;
 }
 
-/// Starts `command` with these two descriptors and no others of ours; in its own process group, so
+/// Starts `program` with these two descriptors and no others of ours; in its own process group, so
 /// that Ctrl-C reaches only us. Returns its id.
-pid_t spawn(std::vector<std::string> command, int channel, int listener) {
+pid_t spawn(const std::string& program, std::vector<std::string> arguments, int channel,
+            int listener) {
   std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
+  for (std::string& word : arguments) argv.push_back(word.data());
   argv.push_back(nullptr);
 
   // Duplicates with numbers that do not collide with the target ones.
@@ -65,8 +66,8 @@ pid_t spawn(std::vector<std::string> command, int channel, int listener) {
 
   pid_t process = 0;
   std::vector<char*> variables = environment();
-  const int error =
-      ::posix_spawn(&process, argv.front(), &actions, &attributes, argv.data(), variables.data());
+  const int error = ::posix_spawn(&process, program.c_str(), &actions, &attributes, argv.data(),
+                                  variables.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   ::close(first);
@@ -107,14 +108,14 @@ PageProcess::~PageProcess() {
   }
 }
 
-void PageProcess::start(const std::vector<std::string>& command) {
+void PageProcess::start(const std::string& program, const std::vector<std::string>& arguments) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw RunFailed(fmt::format("[live] no channel to the live page: {}", std::strerror(errno)));
   }
   channel_ = ends[0];
   try {
-    process_ = spawn(command, ends[1], listener_->descriptor());
+    process_ = spawn(program, arguments, ends[1], listener_->descriptor());
   } catch (...) {
     ::close(ends[1]);
     throw;

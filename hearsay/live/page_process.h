@@ -37,9 +37,9 @@ class PageProcess {
 
   const std::string& url() const { return url_; }
 
-  /// Starts the process: `command` is a program and its arguments, and calls `serve_for_parent`.
-  /// Throws RunFailed.
-  void start(const std::vector<std::string>& command);
+  /// Starts the process: a program with these arguments (the first is its name), which calls
+  /// `serve_for_parent`. Throws RunFailed.
+  void start(const std::string& program, const std::vector<std::string>& arguments);
 
   /// Sends it the run's progress (Server::progress). False: the process has ended.
   bool send(const std::string& json) const;

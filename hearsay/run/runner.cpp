@@ -6,6 +6,8 @@
 
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/sha256.h"
+#include "hearsay/core/spec.h"
+#include "hearsay/model/models.h"
 #include "hearsay/run/summary.h"
 #include "hearsay/train/safetensors.h"
 
@@ -79,6 +81,12 @@ Runner::Runner(const train::RunOptions& config, fs::path out, Observer& observer
 void Runner::claim() {
   const std::string text = config_.to_toml();
   group().agree([&] {
+    if (with_value(config_.model, model::kRange, "") != config_.model) {
+      throw InvalidArgument(fmt::format(
+          "[train] the options are not resolved (train::resolve): a run directory cannot "
+          "say '{}', which older versions understood otherwise",
+          config_.model));
+    }
     if (!group().leads()) return;
     std::error_code error;
     fs::create_directories(out_, error);

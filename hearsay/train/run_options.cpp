@@ -291,8 +291,12 @@ RunOptions options_of_run(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "config.toml";
   RunOptions options;
   options.read_toml(read_file(file), file.string());
-  options.model = with_value(options.model, model::kRange, model::kRangeSigmoid);
+  rename_older(options);
   return options;
+}
+
+void rename_older(RunOptions& options) {
+  options.model = with_value(options.model, model::kRange, model::kRangeSigmoid);
 }
 
 }  // namespace hearsay::train

@@ -97,8 +97,12 @@ struct Option {
 std::span<const Option> options();
 
 /// The options of the run in a directory, from its config.toml, which may be of an older version.
-/// Throws InvalidArgument.
+/// Throws what RunOptions::read_toml and read_file do.
 RunOptions options_of_run(const std::filesystem::path& directory);
+
+/// In options that were read from a file of a run directory: what older versions named differently
+/// gets its name of now.
+void rename_older(RunOptions& options);
 
 /// `options` with every `auto` replaced by its value for this run: a graph, compressor, optimizer,
 /// ... that suit the algorithm and the data, with the SHA-256 of the file that `init` names, and

@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Sets, ByteProductTest,
 
 TEST(ByteProductSets, AreTheFastestUnlessAnotherIsNamed) {
   EXPECT_TRUE(has_byte_product_set("plain"));
+  EXPECT_FALSE(has_byte_product_set("mmx"));
   use_byte_product_set("plain");
   EXPECT_EQ(byte_product_set(), "plain");
   use_byte_product_set("");

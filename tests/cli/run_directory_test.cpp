@@ -120,6 +120,24 @@ TEST_F(RunDirectory, IsResumedFromTheOlderCheckpointIfTheNewestIsDamaged) {
   EXPECT_EQ(support::lasting(support::summary_of(scratch_ / "run")), before);
 }
 
+/// What was range-evonorm before the name got another meaning.
+TEST_F(RunDirectory, OfAnOlderVersionIsRepeatedAsItWas) {
+  fs::create_directory(scratch_ / "old");
+  const std::string text =
+      "model = 'cnn:norm=range-evonorm'\npeers = 2\ngraph = 'ring'\nrounds = 1\n";
+  support::write_text(scratch_ / "old/config.toml", text);
+  support::write_text(scratch_ / "old/metrics.jsonl", "");
+  support::write_text(scratch_ / "own.toml", text);
+  const auto model_of = [&](const std::string& file, const std::string& out) {
+    const Result result =
+        hearsay({"train", file, "--out", out, "--quiet", "--compare", "no"}, scratch_.path());
+    EXPECT_EQ(result.status, 0) << result.err;
+    return train::options_of_run(scratch_ / out).model;
+  };
+  EXPECT_EQ(model_of("old/config.toml", "a"), "cnn:norm=range-evonorm-sigmoid");
+  EXPECT_EQ(model_of("own.toml", "b"), "cnn:norm=range-evonorm-hard");
+}
+
 TEST_F(RunDirectory, IsLeftOutOfAReportIfItIsForeign) {
   fs::create_directories(scratch_ / "foreign");
   EXPECT_EQ(refusal({"report", "foreign", "nowhere"}, 2),

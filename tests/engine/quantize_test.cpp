@@ -53,6 +53,11 @@ TEST(Quantize, BringsSamplesToOneUnit) {
   EXPECT_EQ(share_of(1, 2), 16384);
   EXPECT_EQ(share_of(0, 2), 0);
   EXPECT_EQ(share_of(0, 0), 0);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(share_of(kInfinity, kInfinity), 32767);
+  EXPECT_EQ(share_of(1, kInfinity), 0);
+  EXPECT_EQ(share_of(std::nanf(""), 1), 0);
+  EXPECT_EQ(share_of(1, std::nanf("")), 0);
   EXPECT_EQ(shared(20000, share_of(1, 2)), 10000);
   EXPECT_EQ(shared(-20001, share_of(1, 2)), -10000);  // -10000.5, up
   for (const int g : {-32512, 32512}) {

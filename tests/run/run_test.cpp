@@ -197,6 +197,17 @@ TEST(Run, LeavesNoDirectoryBehindIfTheSettingsAreWrong) {
   EXPECT_TRUE(support::contents(scratch.path()).empty());
 }
 
+/// A directory with the short name would be taken for one of an older version.
+TEST(Run, RefusesTheShortNameOfANormInItsDirectory) {
+  const support::Scratch scratch;
+  train::RunOptions config =
+      support::config_of({{"model", "cnn:norm=range-evonorm"}, {"rounds", "1"}});
+  config.model = "cnn:norm=range-evonorm";
+  Observer observer;
+  EXPECT_THROW(run(config, scratch / "run", observer), InvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "run"));
+}
+
 TEST(Run, WritesTheResolvedConfigAndEverythingElse) {
   support::Scratch scratch;
   Observer silent;

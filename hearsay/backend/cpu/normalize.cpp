@@ -182,23 +182,28 @@ struct LogisticGate {
 struct HardGate {
   template <class D, class V>
   static HWY_INLINE V value(D d, V v, V x) {
-    return hn::Mul(x, hn::Clamp(line(d, v, x), hn::Zero(d), hn::Set(d, 1.0f)));
+    return hn::Mul(x, clamped(d, line(d, v, x)));
   }
   template <class D, class V>
   static HWY_INLINE V by_x(D d, V v, V x) {
     const V raw = line(d, v, x), half = hn::Set(d, 0.5f);
-    const V s = hn::Clamp(raw, hn::Zero(d), hn::Set(d, 1.0f));
+    const V s = clamped(d, raw);
     return hn::IfThenElse(inside(d, raw), hn::Add(s, hn::Sub(raw, half)), s);
   }
   template <class D, class V>
   static HWY_INLINE void add(D d, V v, V x, V g, V& product, V& dv) {
     const V raw = line(d, v, x), gx = hn::Mul(g, x);
-    product = hn::MulAdd(gx, hn::Clamp(raw, hn::Zero(d), hn::Set(d, 1.0f)), product);
+    product = hn::MulAdd(gx, clamped(d, raw), product);
     const V square = hn::Mul(hn::Mul(gx, x), hn::Set(d, 1.0f / 6));
     dv = hn::Add(dv, hn::IfThenElseZero(inside(d, raw), square));
   }
 
  private:
+  /// A NaN passes, as in `logistic`.
+  template <class D, class V>
+  static HWY_INLINE V clamped(D d, V raw) {
+    return hn::Min(hn::Set(d, 1.0f), hn::Max(hn::Zero(d), raw));
+  }
   template <class D, class V>
   static HWY_INLINE V line(D d, V v, V x) {
     return hn::MulAdd(hn::Mul(v, hn::Set(d, 1.0f / 6)), x, hn::Set(d, 0.5f));

@@ -59,12 +59,14 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
+#include <cassert>
 
 namespace hearsay::backend::cpu {
 
 HWY_EXPORT(random_blocks);
 
 void random_words(const Random& random, std::uint64_t first, std::span<std::uint32_t> words) {
+  assert(words.size() % 4 == 0);
   while (!words.empty()) {
     const std::uint64_t until_carry = (std::uint64_t{1} << 32) - (first & 0xffffffffu);
     const auto blocks =

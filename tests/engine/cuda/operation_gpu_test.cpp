@@ -72,6 +72,27 @@ INSTANTIATE_TEST_SUITE_P(Operations, GpuOperation,
                                   std::to_string(std::get<1>(test.param)) + std::get<2>(test.param);
                          });
 
+/// Pixels of few kinds, so that every run has its extremes several times.
+class GpuRangeEvoNorm : public GpuTest {};
+
+TEST_F(GpuRangeEvoNorm, SharesTheGradientOfAnExtremeAmongEqualValues) {
+  for (const model::Gate gate : {model::Gate::kHard, model::Gate::kSigmoid}) {
+    const model::Network net =
+        model::lens_network({"", {24, 8, 8}, model::RangeEvoNorm{.gate = gate}});
+    auto examples = gpu_examples(net, 2, 3, "fp32");
+    for (Example& example : examples) {
+      for (std::size_t i = 0; i < example.samples.images.size(); ++i) {
+        const std::size_t channel = i / 64, pixel = i % 64;
+        example.samples.images[i] = static_cast<double>((channel * 7 + pixel % 3 * 5) % 11) - 5;
+      }
+    }
+    const auto outcomes = GpuProgram(net, examples, "fp32").gradient();
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      expect_reference(net, examples[i], GpuProgram::stream(i), outcomes[i], tolerance_of("fp32"));
+    }
+  }
+}
+
 /// Sizes at which blocks share a peer's pixels, and channels fill more than one slab.
 class GpuBatchNorm : public GpuTest,
                      public ::testing::WithParamInterface<std::tuple<model::Shape, std::string>> {

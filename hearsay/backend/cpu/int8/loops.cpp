@@ -25,7 +25,7 @@ HWY_INLINE hn::Vec<Words> nearest(hn::Vec<Floats> x) {
 
 /// body(i) for every vector of a row of `length`, a multiple of 16.
 template <class Body>
-HWY_INLINE void for_each_vector(std::size_t length, const Body& body) {
+HWY_INLINE void for_each_of_row(std::size_t length, const Body& body) {
   const std::size_t lanes = hn::Lanes(Floats());
   for (std::size_t i = 0; i < length; i += lanes) body(i);
 }
@@ -35,7 +35,7 @@ std::int32_t magnitude_of_words(Image<const std::int32_t> x, const ImageSize& si
   auto most = hn::Zero(w);
   for (std::size_t r = 0; r < size.rows; ++r) {
     const std::int32_t* row = x.data + r * x.pitch;
-    for_each_vector(size.columns * size.channels,
+    for_each_of_row(size.columns * size.channels,
                     [&](std::size_t i) { most = hn::Max(most, hn::Abs(hn::LoadU(w, row + i))); });
   }
   return hn::GetLane(hn::MaxOfLanes(w, most));
@@ -48,7 +48,7 @@ std::int32_t magnitude_of_floats(Image<const float> x, const ImageSize& size) {
   auto most = hn::Zero(w);
   for (std::size_t r = 0; r < size.rows; ++r) {
     const float* row = x.data + r * x.pitch;
-    for_each_vector(size.columns * size.channels, [&](std::size_t i) {
+    for_each_of_row(size.columns * size.channels, [&](std::size_t i) {
       most = hn::Max(most, hn::BitCast(w, hn::Abs(hn::LoadU(d, row + i))));
     });
   }
@@ -69,7 +69,7 @@ HWY_INLINE void quantize(Image<const From> x, const ImageSize& size, float facto
   for (std::size_t r = 0; r < size.rows; ++r) {
     const From* row = x.data + r * x.pitch;
     To* out = codes.data + r * codes.pitch;
-    for_each_vector(size.columns * size.channels, [&](std::size_t i) {
+    for_each_of_row(size.columns * size.channels, [&](std::size_t i) {
       const auto integers = nearest(hn::Mul(load_floats(row + i), k));
       hn::StoreU(hn::DemoteTo(narrow, integers), narrow, out + i);
     });
@@ -125,7 +125,7 @@ void bytes_to_floats(Image<const std::int8_t> codes, const ImageSize& size, floa
   for (std::size_t r = 0; r < size.rows; ++r) {
     const std::int8_t* row = codes.data + r * codes.pitch;
     float* out = y.data + r * y.pitch;
-    for_each_vector(size.columns * size.channels, [&](std::size_t i) {
+    for_each_of_row(size.columns * size.channels, [&](std::size_t i) {
       const auto q = hn::ConvertTo(d, hn::PromoteTo(w, hn::LoadU(narrow, row + i)));
       const auto x = hn::Mul(q, s);
       hn::StoreU(add ? hn::Add(hn::LoadU(d, out + i), x) : x, d, out + i);

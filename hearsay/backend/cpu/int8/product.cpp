@@ -81,7 +81,8 @@ void multiply(const ByteProduct& product, const std::int8_t* a, const std::int8_
 std::span<const std::string_view> byte_product_sets() { return kNames; }
 
 bool has_byte_product_set(std::string_view name) {
-  return std::ranges::find(kSets, name, &Set::name)->exists();
+  const auto set = std::ranges::find(kSets, name, &Set::name);
+  return set != kSets.end() && set->exists();
 }
 
 std::string_view byte_product_set() { return chosen().load()->name; }

@@ -138,7 +138,7 @@ HEARSAY_AMX void multiply_amx(const ByteProduct& p, const std::int8_t* a, const 
                               std::int32_t* c) {
   const std::size_t chunk = chunk_of(p.length);
   const TileConfig config = config_of(chunk);
-  barrier();
+  asm volatile("" ::"r"(&config) : "memory");
   _tile_loadconfig(&config);
   const std::size_t rows = p.padded_rows();
   const auto each = [&](std::size_t i, std::size_t j, auto block) HEARSAY_AMX {

@@ -1,7 +1,6 @@
 #include <immintrin.h>
 
 #include <cstring>
-#include <vector>
 
 #include "hearsay/backend/cpu/int8/product_sets.h"
 

@@ -27,7 +27,7 @@ HWY_INLINE Float load_codes(const std::int8_t* q) {
 struct Gated {
   HWY_INLINE Gated(Float n, Float q)
       : line(hn::Add(hn::Mul(n, q), hn::Set(Floats(), 0.5f))),
-        t(hn::Min(hn::Max(line, hn::Zero(Floats())), hn::Set(Floats(), 1.0f))) {}
+        t(hn::Min(hn::Set(Floats(), 1.0f), hn::Max(hn::Zero(Floats()), line))) {}
   HWY_INLINE auto inside() const {
     return hn::And(hn::Ge(line, hn::Zero(Floats())), hn::Le(line, hn::Set(Floats(), 1.0f)));
   }

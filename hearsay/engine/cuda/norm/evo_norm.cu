@@ -31,9 +31,8 @@ struct Sizes {
   unsigned groups, batch;
   std::size_t weight, bias, v;  ///< where they lie in a model
   double kappa;                 ///< of the range; 0: the variance measures the spread
+  unsigned run;                 ///< values of one of a group's runs
   bool hard;  ///< the gate: max(0, min(1, t / 6 + 1 / 2)), or the logistic function
-
-  __device__ unsigned run() const { return sample.channels / groups * sample.pixels / kRuns; }
 };
 
 /// h = x gate(v x), dh/dx and dh/dv.
@@ -42,7 +41,7 @@ struct Bend {
     if (hard) {
       const float line = fmaf(v * (1.0f / 6), x, 0.5f);
       const bool inside = line >= 0 && line <= 1;
-      const float gate = fminf(fmaxf(line, 0.0f), 1.0f);
+      const float gate = line < 0 ? 0.0f : line > 1 ? 1.0f : line;  // NaN passes
       value = x * gate;
       to_x = inside ? gate + (line - 0.5f) : gate;
       to_v = inside ? x * x * (1.0f / 6) : 0.0f;
@@ -62,7 +61,7 @@ struct Bend {
 /// have the result.
 template <class T>
 __device__ Extremes find_extremes(const T* x, const Sizes& s, unsigned group, unsigned r) {
-  const unsigned lane = threadIdx.x % kWarp, run = s.run();
+  const unsigned lane = threadIdx.x % kWarp, run = s.run;
   const unsigned first = s.sample.channels / s.groups * group;
   const auto at = [&](unsigned k) {
     const unsigned j = r * run + k;
@@ -199,7 +198,6 @@ __global__ void __launch_bounds__(kSampleThreads)
         static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
   }
   __syncthreads();
-  const Extremes* places = extremes + std::size_t{blockIdx.x} * s.groups * kRuns;
   s.sample.for_each([&](unsigned at, unsigned c) {
     const float g = to_float(dy[first + at]);
     if (dx != nullptr) {
@@ -211,7 +209,8 @@ __global__ void __launch_bounds__(kSampleThreads)
         gradient = fmaf(coefficients[group], value - own[group].mean, gradient);
       } else {
         const unsigned j = (c - group * members) * s.sample.pixels + at / channels;
-        const Extremes& run = places[group * kRuns + j / s.run()];
+        const unsigned place = (blockIdx.x * s.groups + group) * kRuns + j / s.run;
+        const Extremes run = extremes[place];
         if (value == run.high) gradient += coefficients[group] / run.highs;
         if (value == run.low) gradient -= coefficients[group] / run.lows;
       }
@@ -233,6 +232,7 @@ class EvoNormStep final : public Step {
                .bias = site.places.parameter[1],
                .v = site.places.parameter[2],
                .kappa = range ? kappa(site.x->shape.size() / groups / kRuns) : 0,
+               .run = static_cast<unsigned>(site.x->shape.size() / groups / kRuns),
                .hard = hard},
         spreads_(samples() * groups),
         parts_(std::size_t{samples()} * 3 * site.x->shape.channels) {
