@@ -14,9 +14,8 @@
 ///
 /// rne rounds to the nearest integer, ties to even. Operations are in single precision with one
 /// rounding each; compile without contraction to fused ones. m below kSmallest counts as 0. A value
-/// that is not a number makes m one (magnitude_bits), hence the scale and what is computed with it:
-/// codes alone, which
-/// then are any bytes, would hide it.
+/// that is not a number makes m NaN (magnitude_bits), hence the scale and what is computed with it;
+/// the codes, which are then any bytes, would hide it.
 namespace hearsay::engine {
 
 inline constexpr float kTop8 = 127, kTop16 = 32512;
@@ -59,7 +58,8 @@ constexpr std::int8_t low_half(std::int16_t g) {
 /// The gradient of a weight is a sum over samples whose scales r differ. In a chunk of samples with
 /// R = max r, those of sample n are brought to the unit R: multiplied by share_of(r_n, R) / 2^15.
 constexpr std::int32_t share_of(float r, float most) {
-  if (!(most > 0) || !(r < most)) return most > 0 && r == most ? 32767 : 0;
+  if (!(most > 0) || !(r <= most)) return 0;  // NaN too
+  if (r == most) return 32767;                // infinite ones too
   const std::int32_t share = nearest_integer(32768 * (r / most));
   return share > 32767 ? 32767 : share;
 }

@@ -1,38 +1,25 @@
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "hearsay/backend/cpu/loops.h"
+#include "support/instruction_set.h"
 
 namespace hearsay::backend::cpu {
 namespace {
 
-/// The loops of every instruction set that this machine has, not only of the widest.
-class InstructionSets : public ::testing::Test {
- protected:
-  ~InstructionSets() override { choose(0); }
-
-  static std::vector<std::int64_t> all() { return hwy::SupportedAndGeneratedTargets(); }
-  /// 0: the widest.
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
-
 /// Without fused multiply-add what a product loses must be found in another way. The last entries
 /// are those of a loop over single floats.
-TEST_F(InstructionSets, CompensatedMixingScalesFarBeyondFloats) {
+TEST(InstructionSets, CompensatedMixingScalesFarBeyondFloats) {
   constexpr float kKeep = 0.7f;
   constexpr std::size_t kSize = 67;
   constexpr float kNoShare[2] = {0, 0};
   std::vector<std::vector<float>> results;
-  for (const std::int64_t target : all()) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     SCOPED_TRACE(hwy::TargetName(target));
-    choose(target);
+    const support::InstructionSet set(target);
     ASSERT_STREQ(instruction_set(), hwy::TargetName(target));
     std::vector<float> x(kSize), low(kSize), own(kSize);
     for (std::size_t i = 0; i < kSize; ++i) x[i] = std::sin(static_cast<float>(i) + 1);

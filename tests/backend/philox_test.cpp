@@ -1,9 +1,10 @@
 #include "hearsay/backend/cpu/philox.h"
 
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <vector>
+
+#include "support/instruction_set.h"
 
 namespace hearsay::backend::cpu {
 namespace {
@@ -12,8 +13,7 @@ TEST(RandomWords, AreThoseOfTheStreamOnEveryInstructionSet) {
   const Random random(0x123456789abcdefu, Purpose::kQuantize, 5, 77);
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    const support::InstructionSet set(target);
     for (const std::uint64_t first :
          {std::uint64_t{0}, std::uint64_t{3} << 36, (std::uint64_t{5} << 32) - 7,
           (std::uint64_t{1} << 48) - 40}) {
@@ -26,8 +26,6 @@ TEST(RandomWords, AreThoseOfTheStreamOnEveryInstructionSet) {
       }
     }
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 }  // namespace

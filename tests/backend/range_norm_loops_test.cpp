@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 
 #include "hearsay/backend/cpu/int8/range_norm.h"
 #include "hearsay/core/random.h"
+#include "support/instruction_set.h"
 
 /// The vector loops of Range EvoNorm on codes against plain ones, which round to float after every
 /// operation: equal to the bit, on every instruction set.
@@ -19,7 +19,6 @@ constexpr std::size_t kPitch = 5 * 32;
 class RangeNormLoops : public ::testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
-    choose(GetParam());
     Random random(1, Purpose::kTest);
     for (std::size_t i = 0; i < kSize.rows * kPitch; ++i) {
       q_.push_back(static_cast<std::int8_t>(static_cast<int>(random.below(255)) - 127));
@@ -31,12 +30,6 @@ class RangeNormLoops : public ::testing::TestWithParam<std::int64_t> {
       a_.push_back(static_cast<float>(random.normal()));
       bias_.push_back(static_cast<float>(random.normal()));
     }
-  }
-  void TearDown() override { choose(0); }
-
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   }
 
   /// body(i, c) for every entry, pixels ascending.
@@ -59,6 +52,7 @@ class RangeNormLoops : public ::testing::TestWithParam<std::int64_t> {
 
   Image<const std::int8_t> codes() const { return {q_.data(), kPitch}; }
 
+  const support::InstructionSet set_{GetParam()};
   std::vector<std::int8_t> q_, residual_;
   std::vector<float> g_, n_, a_, bias_;
 };

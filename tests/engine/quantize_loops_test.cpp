@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 #include "hearsay/backend/cpu/int8/loops.h"
 #include "hearsay/core/random.h"
 #include "hearsay/engine/quantize.h"
+#include "support/instruction_set.h"
 
 /// The vector loops against the definitions of quantize.h, on every instruction set.
 namespace hearsay::engine {
@@ -21,14 +21,6 @@ constexpr std::size_t kPitch = 7 * 32;
 
 class QuantizeLoops : public ::testing::TestWithParam<std::int64_t> {
  protected:
-  void SetUp() override { choose(GetParam()); }
-  void TearDown() override { choose(0); }
-
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-
   /// body(i) for every entry of an image of that pitch.
   template <class Body>
   static void for_each(const Body& body) {
@@ -44,6 +36,8 @@ class QuantizeLoops : public ::testing::TestWithParam<std::int64_t> {
     for_each([&](std::size_t i) { x[i] = static_cast<float>(random.normal()); });
     return x;
   }
+
+  const support::InstructionSet set_{GetParam()};
 };
 
 TEST_P(QuantizeLoops, FloatsBecomeCodes) {
