@@ -37,6 +37,9 @@ constexpr std::int32_t nearest_integer(float x) {
   return std::bit_cast<std::int32_t>(x + kShift) - std::bit_cast<std::int32_t>(kShift);
 }
 
+/// s, where t = x unit and m = max |x|.
+constexpr float scale_of(float m, float unit, float top) { return m * unit / top; }
+
 /// Q8 and Q16 of a value, `factor` being factor_of(m, kTop8) or (m, kTop16).
 constexpr std::int8_t code8(float t, float factor) {
   return static_cast<std::int8_t>(nearest_integer(t * factor));

@@ -25,11 +25,11 @@ constexpr float kTargets[] = {0.25f, 1, 2, -0.25f, 1, 0};
 TEST(Loss, IsPyTorchs) {
   float gradient[6];
   // Errors 0.25, -2, 0, 0.5, 2, -0.125.
-  EXPECT_DOUBLE_EQ(cpu::batch_loss(loss_of("mse"), kOutputs, 3, {.numbers = kTargets}, gradient),
+  EXPECT_DOUBLE_EQ(cpu::batch_loss(loss_of("mse"), kOutputs, 2, 3, {.numbers = kTargets}, gradient),
                    (0.0625 + 4 + 0 + 0.25 + 4 + 0.015625) / 6);
   EXPECT_FLOAT_EQ(gradient[1], -4.0f / 6);
   EXPECT_DOUBLE_EQ(
-      cpu::batch_loss(loss_of("huber:delta=0.5"), kOutputs, 3, {.numbers = kTargets}, gradient),
+      cpu::batch_loss(loss_of("huber:delta=0.5"), kOutputs, 2, 3, {.numbers = kTargets}, gradient),
       (0.03125 + 0.5 * 1.75 + 0 + 0.125 + 0.5 * 1.75 + 0.0078125) / 6);
   EXPECT_FLOAT_EQ(gradient[1], -0.5f / 6);
   EXPECT_FLOAT_EQ(gradient[0], 0.25f / 6);
@@ -43,14 +43,14 @@ TEST(Loss, HasTheGradientThatDifferencesGive) {
     std::vector<float> outputs(std::begin(kOutputs), std::end(kOutputs));
     std::vector<float> gradient(6), unused(6);
     const Targets targets{kLabels, kTargets};
-    cpu::batch_loss(loss, outputs, 3, targets, gradient);
+    cpu::batch_loss(loss, outputs, 2, 3, targets, gradient);
     for (std::size_t i = 0; i < 6; ++i) {
       constexpr float kStep = 0x1p-6f;
       const float start = outputs[i];
       outputs[i] = start + kStep;
-      const double above = cpu::batch_loss(loss, outputs, 3, targets, unused);
+      const double above = cpu::batch_loss(loss, outputs, 2, 3, targets, unused);
       outputs[i] = start - kStep;
-      const double below = cpu::batch_loss(loss, outputs, 3, targets, unused);
+      const double below = cpu::batch_loss(loss, outputs, 2, 3, targets, unused);
       outputs[i] = start;
       const double truncation = loss.of_numbers() ? 0 : 1e-5;  // mse and huber are quadratic
       EXPECT_NEAR((above - below) / (2 * static_cast<double>(kStep)),
@@ -72,7 +72,7 @@ TEST(Loss, OfAnEvaluationIsThatOfTraining) {
                       totals);
     }
     float unused[6];
-    EXPECT_NEAR(totals.loss / 3, cpu::batch_loss(loss, kOutputs, 3, {kLabels, kTargets}, unused),
+    EXPECT_NEAR(totals.loss / 3, cpu::batch_loss(loss, kOutputs, 2, 3, {kLabels, kTargets}, unused),
                 1e-12)
         << entry.name;
     if (loss.of_numbers()) {

@@ -9,12 +9,11 @@ namespace hearsay::engine::cpu {
 namespace {
 
 /// The mean over the batch of ln sum_k exp(l_k) - l_label.
-double cross_entropy(std::span<const float> logits, std::size_t batch,
+double cross_entropy(std::span<const float> logits, std::size_t classes, std::size_t batch,
                      std::span<const std::uint16_t> labels, std::span<float> gradient) {
-  const std::size_t classes = logits.size() / batch;
   const double share = 1 / static_cast<double>(batch);
   double loss = 0;
-  for (std::size_t n = 0; n < batch; ++n) {
+  for (std::size_t n = 0; n < logits.size() / classes; ++n) {
     const float* row = logits.data() + n * classes;
     const double most = static_cast<double>(*std::max_element(row, row + classes));
     double sum = 0;
@@ -29,10 +28,10 @@ double cross_entropy(std::span<const float> logits, std::size_t batch,
 }
 
 /// The mean over the batch and the outputs of the error terms.
-double mean_error(const Loss& loss, std::span<const float> outputs, std::span<const float> targets,
-                  std::span<float> gradient) {
+double mean_error(const Loss& loss, std::span<const float> outputs, std::size_t count,
+                  std::span<const float> targets, std::span<float> gradient) {
   assert(targets.size() == outputs.size());
-  const double share = 1 / static_cast<double>(outputs.size());
+  const double share = 1 / static_cast<double>(count);
   double sum = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const double e = static_cast<double>(outputs[i]) - static_cast<double>(targets[i]);
@@ -45,10 +44,10 @@ double mean_error(const Loss& loss, std::span<const float> outputs, std::span<co
 
 }  // namespace
 
-double batch_loss(const Loss& loss, std::span<const float> outputs, std::size_t batch,
-                  const Targets& targets, std::span<float> gradient) {
-  return loss.of_numbers() ? mean_error(loss, outputs, targets.numbers, gradient)
-                           : cross_entropy(outputs, batch, targets.labels, gradient);
+double batch_loss(const Loss& loss, std::span<const float> outputs, std::size_t width,
+                  std::size_t batch, const Targets& targets, std::span<float> gradient) {
+  return loss.of_numbers() ? mean_error(loss, outputs, batch * width, targets.numbers, gradient)
+                           : cross_entropy(outputs, width, batch, targets.labels, gradient);
 }
 
 void add_sample(const Loss& loss, std::span<const float> outputs, const Targets& targets,

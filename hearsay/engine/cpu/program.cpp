@@ -48,8 +48,8 @@ double Program::gradient(std::span<const float> parameters, std::span<float> buf
                   .training = true};
   forward(call);
   const std::size_t count = batch_ * outputs_->shape.size();
-  const double loss = batch_loss(loss_, {outputs_->data(), count}, batch_, targets,
-                                 {outputs_->next_gradient(), count});
+  const double loss = batch_loss(loss_, {outputs_->data(), count}, outputs_->shape.size(), batch_,
+                                 targets, {outputs_->next_gradient(), count});
   for (std::size_t k = steps_.size(); k-- > 0;) {
     for (std::size_t maker : storage_.go_back(k)) steps_[maker]->recompute();
     steps_[k]->backward(call, storage_.back_scratch(k));

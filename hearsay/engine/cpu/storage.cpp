@@ -5,11 +5,12 @@
 namespace hearsay::engine::cpu {
 
 Tensor& Storage::add(const model::Shape& shape, std::size_t samples, std::size_t block,
-                     bool has_gradient, ElementType type) {
+                     bool has_gradient, ElementType type, std::size_t border) {
   Tensor tensor;
   tensor.shape = shape;
   tensor.tiles = {samples, shape.channels, shape.pixels(), block};
   tensor.type = type;
+  tensor.border = border;
   tensor.number = items_.size();
   items_.push_back({.tensor = tensor, .has_gradient = has_gradient});
   return items_.back().tensor;

@@ -22,7 +22,7 @@ class Storage {
 
   /// Without a gradient: images. A quantized type has one scale per sample.
   Tensor& add(const model::Shape& shape, std::size_t samples, std::size_t block, bool has_gradient,
-              ElementType type = ElementType::kF32);
+              ElementType type = ElementType::kF32, std::size_t border = 0);
   Tensor& operator[](std::size_t i) { return items_[i].tensor; }
 
   /// Declare the next step: the tensors it reads and writes, and the memory it needs.

@@ -10,6 +10,21 @@
 
 namespace hearsay::engine::cpu {
 
+/// Where the pixels of a sample are in memory: row by row, with `border` pixels of zeros above,
+/// below and between rows (the right border of a row is the left one of the next), so that a tap of
+/// a convolution is the same offset everywhere.
+struct Grid {
+  std::size_t height = 1, width = 1, border = 0;
+
+  std::size_t pitch() const { return width + border; }
+  std::size_t pixels() const { return (height + 2 * border) * pitch() + border; }
+  /// The pixel of row y and column x, which may be in the border.
+  std::ptrdiff_t at(std::ptrdiff_t y, std::ptrdiff_t x) const {
+    const auto b = static_cast<std::ptrdiff_t>(border);
+    return (y + b) * static_cast<std::ptrdiff_t>(pitch()) + x + b;
+  }
+};
+
 /// A value of the network for one batch, and the gradient of the loss with respect to it. The
 /// memory belongs to the arena and is valid only between the steps that need it.
 ///
@@ -20,6 +35,7 @@ struct Tensor {
   model::Shape shape;
   backend::cpu::Tiles tiles;
   ElementType type = ElementType::kF32;
+  std::size_t border = 0;  ///< of the values' grid, if quantized; gradients have none
   std::size_t number = 0;  ///< index in its Storage
   std::byte* values = nullptr;
   float* scales = nullptr;           ///< per sample, value = scale q; null unless quantized
@@ -34,7 +50,14 @@ struct Tensor {
     return reinterpret_cast<T*>(values);
   }
   float* data() const { return as<float>(); }
-  std::size_t bytes() const { return tiles.size() * size_of(type); }  ///< of the values
+  Grid grid() const { return {shape.height, shape.width, border}; }
+  /// Of the values. Products of quantized ones read a little beyond the end (ByteProduct).
+  std::size_t bytes() const {
+    if (!is_quantized(type)) return tiles.size() * size_of(type);
+    const std::size_t pixels = tiles.samples * grid().pixels() + kBeyond;
+    return pixels * tiles.padded_channels() * size_of(type);
+  }
+  static constexpr std::size_t kBeyond = 32;  ///< pixels
 
   bool wants_gradient() const { return gradient != nullptr; }
 

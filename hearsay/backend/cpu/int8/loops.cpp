@@ -59,6 +59,10 @@ HWY_INLINE hn::Vec<Floats> load_floats(const float* x) { return hn::LoadU(Floats
 HWY_INLINE hn::Vec<Floats> load_floats(const std::int32_t* x) {
   return hn::ConvertTo(Floats(), hn::LoadU(Words(), x));
 }
+HWY_INLINE hn::Vec<Floats> load_floats(const std::int8_t* x) {
+  const hn::Rebind<std::int8_t, Words> narrow;
+  return hn::ConvertTo(Floats(), hn::PromoteTo(Words(), hn::LoadU(narrow, x)));
+}
 
 template <class From, class To>
 HWY_INLINE void quantize(Image<const From> x, const ImageSize& size, float factor,
@@ -116,21 +120,47 @@ void split_halves(const std::int16_t* g, std::int32_t share, std::size_t size, s
   }
 }
 
-void bytes_to_floats(Image<const std::int8_t> codes, const ImageSize& size, float scale, bool add,
-                     Image<float> y) {
+template <class From>
+HWY_INLINE void scale_image(Image<const From> from, const ImageSize& size, float scale, bool add,
+                            Image<float> y) {
   const Floats d;
-  const Words w;
-  const hn::Rebind<std::int8_t, Words> narrow;
   const auto s = hn::Set(d, scale);
   for (std::size_t r = 0; r < size.rows; ++r) {
-    const std::int8_t* row = codes.data + r * codes.pitch;
+    const From* row = from.data + r * from.pitch;
     float* out = y.data + r * y.pitch;
     for_each_of_row(size.columns * size.channels, [&](std::size_t i) {
-      const auto q = hn::ConvertTo(d, hn::PromoteTo(w, hn::LoadU(narrow, row + i)));
-      const auto x = hn::Mul(q, s);
+      const auto x = hn::Mul(load_floats(row + i), s);
       hn::StoreU(add ? hn::Add(hn::LoadU(d, out + i), x) : x, d, out + i);
     });
   }
+}
+void bytes_to_floats(Image<const std::int8_t> codes, const ImageSize& size, float scale, bool add,
+                     Image<float> y) {
+  scale_image(codes, size, scale, add, y);
+}
+void words_to_floats(Image<const std::int32_t> sums, const ImageSize& size, float scale, bool add,
+                     Image<float> y) {
+  scale_image(sums, size, scale, add, y);
+}
+
+std::int32_t words_and_bias(Image<const std::int32_t> sums, const ImageSize& size, float scale,
+                            const float* bias, Image<float> y) {
+  const Floats d;
+  const Words w;
+  const auto s = hn::Set(d, scale);
+  auto most = hn::Zero(w);
+  for (std::size_t r = 0; r < size.rows; ++r) {
+    for (std::size_t p = 0; p < size.columns; ++p) {
+      const std::int32_t* pixel = sums.data + r * sums.pitch + p * size.channels;
+      float* out = y.data + r * y.pitch + p * size.channels;
+      for_each_of_row(size.channels, [&](std::size_t c) {
+        const auto t = hn::Add(hn::Mul(load_floats(pixel + c), s), hn::LoadU(d, bias + c));
+        most = hn::Max(most, hn::BitCast(w, hn::Abs(t)));
+        hn::StoreU(t, d, out + c);
+      });
+    }
+  }
+  return hn::GetLane(hn::MaxOfLanes(w, most));
 }
 
 }  // namespace hearsay::backend::cpu::HWY_NAMESPACE
@@ -149,6 +179,8 @@ HWY_EXPORT(floats_to_shorts);
 HWY_EXPORT(round_bytes);
 HWY_EXPORT(split_halves);
 HWY_EXPORT(bytes_to_floats);
+HWY_EXPORT(words_to_floats);
+HWY_EXPORT(words_and_bias);
 
 std::int32_t magnitude(Image<const std::int32_t> x, const ImageSize& size) {
   return HWY_DYNAMIC_DISPATCH(magnitude_of_words)(x, size);
@@ -178,6 +210,14 @@ void to_halves(const std::int16_t* g, std::int32_t share, std::size_t size, std:
 void to_floats(Image<const std::int8_t> codes, const ImageSize& size, float scale, bool add,
                Image<float> y) {
   HWY_DYNAMIC_DISPATCH(bytes_to_floats)(codes, size, scale, add, y);
+}
+void to_floats(Image<const std::int32_t> sums, const ImageSize& size, float scale, bool add,
+               Image<float> y) {
+  HWY_DYNAMIC_DISPATCH(words_to_floats)(sums, size, scale, add, y);
+}
+float add_bias(Image<const std::int32_t> sums, const ImageSize& size, float scale,
+               const float* bias, Image<float> y) {
+  return std::bit_cast<float>(HWY_DYNAMIC_DISPATCH(words_and_bias)(sums, size, scale, bias, y));
 }
 
 }  // namespace hearsay::backend::cpu

@@ -43,8 +43,14 @@ void round_randomly(const std::int16_t* g, const std::uint8_t* random, std::size
 void to_halves(const std::int16_t* g, std::int32_t share, std::size_t size, std::int8_t* high,
                std::int8_t* low);
 
-/// x = codes times `scale`, added to y if `add`.
+/// x = codes (or sums) times `scale`, added to y if `add`.
 void to_floats(Image<const std::int8_t> codes, const ImageSize& size, float scale, bool add,
                Image<float> y);
+void to_floats(Image<const std::int32_t> sums, const ImageSize& size, float scale, bool add,
+               Image<float> y);
+
+/// y = sums times `scale` plus the channel's bias. Returns the magnitude of y.
+float add_bias(Image<const std::int32_t> sums, const ImageSize& size, float scale,
+               const float* bias, Image<float> y);
 
 }  // namespace hearsay::backend::cpu

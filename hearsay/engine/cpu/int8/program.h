@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hearsay/engine/cpu/int8/step.h"
+#include "hearsay/engine/cpu/storage.h"
+#include "hearsay/engine/fuse.h"
+#include "hearsay/engine/loss.h"
+#include "hearsay/model/network.h"
+
+namespace hearsay::engine::cpu::int8 {
+
+/// Throws InvalidArgument if 8 bits cannot train this network: the sentence names the operation and
+/// what would do instead.
+void check(const model::Network& network);
+
+/// A network in 8 bits compiled for one thread of the CPU, as cpu::Program is in single precision.
+///
+/// Models stay f32: every call quantizes the parameters that it is given. A chunk of kChunk samples
+/// at a time goes through the whole network, forward and back, so the arena is that of a chunk,
+/// whatever the batch. A parameter that is not finite makes the loss NaN; codes would hide it.
+///
+/// Thread safety: none; one call at a time.
+class Program {
+ public:
+  /// Throws InvalidArgument: check, and if a value of the network is never read.
+  Program(const model::Network& network, std::size_t batch, const Loss& loss = {});
+
+  std::size_t batch() const { return batch_; }
+  /// Activations, scratch, codes of weights and the images.
+  std::size_t arena_bytes() const;
+
+  /// As those of cpu::Program; these networks have no running statistics.
+  std::span<float> images() { return images_; }
+  double gradient(std::span<const float> parameters, const Targets& targets, const StreamKey& key,
+                  std::span<float> gradient);
+  void outputs(std::span<const float> parameters, std::span<float> outputs);
+
+ private:
+  void lay_out(const model::Network& network);
+  void add_step(const model::Network& network, const Fused& fused);
+  void prepare(const Call& call, bool backward);
+  /// Reads the chunk's images and computes its outputs: call.count dense rows.
+  std::span<const float> forward(const Call& call);
+  void read_images(const Call& call);
+
+  std::size_t batch_, width_;  ///< samples, outputs of a sample
+  Loss loss_;
+  Storage storage_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  Tensor* outputs_ = nullptr;
+  std::vector<float> images_, rows_, row_gradients_;
+};
+
+}  // namespace hearsay::engine::cpu::int8
