@@ -82,7 +82,8 @@ void check_compression(std::string_view name, const Needs& needs, const Surround
       if (s.compressor.promise() != compress::Promise::kContractive && !lossless) {
         refuse(
             "[{}] needs a contractive compressor, and {} is unbiased: under error feedback it "
-            "explodes; use qsgd without unbiased=1, randk without scale=1, topk or sign",
+            "explodes; use qsgd without unbiased=1, randk without scale=1, topk, int8 or "
+            "sign",
             name, s.compressor_spec);
       }
       return;

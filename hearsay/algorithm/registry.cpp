@@ -14,15 +14,16 @@ constexpr Parameter kOverlap[] = {
     {"overlap", "0", "0|1", "send before the gradient, one step old"}};
 constexpr Parameter kEta[] = {
     {"eta", "auto", "(0, 1]",
-     "averaging rate; auto: Table 5 of the Sparse-Push paper for a top-k"}};
+     "averaging rate; auto: Table 5 of the Sparse-Push paper for a top-k, 1 for int8"}};
 constexpr Parameter kEtaFinal[] = {
-    {"eta", "auto", "(0, 1]", "averaging rate; auto: Table 5 of the Sparse-Push paper for a top-k"},
+    {"eta", "auto", "(0, 1]",
+     "averaging rate; auto: Table 5 of the Sparse-Push paper for a top-k, 1 for int8"},
     {"final", "auto", "[0, 1000000]",
      "uncompressed rounds at the end; auto: until the graph shrinks the consensus distance to "
      "1e-3"}};
-constexpr Parameter kDifferenceEta[] = {
-    {"eta", "auto", "(0, 1]",
-     "averaging rate; auto: twice the contraction of a top-k, at most 1; that of others"}};
+constexpr Parameter kDifferenceEta[] = {{"eta", "auto", "(0, 1]",
+                                         "averaging rate; auto: 1 for int8, twice the contraction "
+                                         "of a top-k, at most 1; that of others"}};
 constexpr Parameter kDmsgd[] = {{"beta", "0.9", "[0, 1)", "momentum"},
                                 {"vanilla", "0", "0|1", "1: the momentum stays local"}};
 constexpr Parameter kQgDmsgd[] = {{"beta", "0.9", "[0, 1)", "momentum"},

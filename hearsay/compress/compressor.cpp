@@ -17,6 +17,11 @@ constexpr Entry kRegistry[] = {
     {"randk", "randk:keep=0.01", "k entries drawn at random", kRandomKParameters, make_random_k},
     {"qsgd", "qsgd:bits=4", "stochastic rounding to levels of each tensor's norm", kQsgdParameters,
      make_qsgd},
+    {"int8",
+     "int8",
+     "every entry rounded to 8 bits, and each tensor's largest magnitude",
+     {},
+     make_int8},
     {"sign", "sign", "one bit per entry, and each tensor's mean magnitude", {}, make_sign},
 };
 

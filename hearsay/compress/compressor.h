@@ -68,7 +68,8 @@ class Compressor {
   /// kContractive: delta in (0, 1], 1 is lossless. kUnbiased: 1 / (1 + omega), likewise in (0, 1].
   virtual double quality(const Layout& layout) const = 0;
 
-  /// Bytes/message as the seed papers count them: 6k+3 for k sparse entries, 4(d+1) for all.
+  /// Bytes/message as the seed papers count them: 6k+3 for k sparse entries, the bits of quantized
+  /// ones (qsgd, int8) without norms and signs, 4(d+1) for all others.
   virtual std::size_t paper_bytes(const Layout& layout) const = 0;
 };
 
@@ -80,7 +81,8 @@ Registry<Entry> registry();
 /// make_compressor("topk:keep=0.01"). Throws InvalidArgument, listing all names.
 std::unique_ptr<Compressor> make_compressor(std::string_view spec);
 
-/// The fraction of entries kept if it is a top-k (any scope and value format), else 0.
+/// The fraction of entries kept if it is a top-k (any scope and value format), else 0. int8 is one
+/// that keeps all.
 double topk_keep(const Compressor& compressor);
 
 }  // namespace hearsay::compress

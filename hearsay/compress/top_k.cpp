@@ -9,12 +9,10 @@ namespace hearsay::compress {
 
 namespace {
 
-class TopK final : public Compressor {
+class TopK : public Compressor {
  public:
-  explicit TopK(const Arguments& arguments)
-      : keep_(arguments.number_in_range("keep")),
-        scope_(static_cast<Scope>(arguments.choice("scope"))),
-        format_(static_cast<ValueFormat>(arguments.choice("value"))) {}
+  TopK(double keep, Scope scope, ValueFormat format)
+      : keep_(keep), scope_(scope), format_(format) {}
 
   Kind kind() const override { return TopKKind{keep_, scope_, format_}; }
 
@@ -57,10 +55,22 @@ class TopK final : public Compressor {
   ValueFormat format_;
 };
 
+class Int8 final : public TopK {
+ public:
+  Int8() : TopK(1, Scope::kLayer, ValueFormat::kQ8) {}
+
+  /// As papers count quantized entries (qsgd.h): their bits, without the scales.
+  std::size_t paper_bytes(const Layout& layout) const override { return layout.dim(); }
+};
+
 }  // namespace
 
 std::unique_ptr<Compressor> make_top_k(const Arguments& arguments) {
-  return std::make_unique<TopK>(arguments);
+  return std::make_unique<TopK>(arguments.number_in_range("keep"),
+                                static_cast<Scope>(arguments.choice("scope")),
+                                static_cast<ValueFormat>(arguments.choice("value")));
 }
+
+std::unique_ptr<Compressor> make_int8(const Arguments&) { return std::make_unique<Int8>(); }
 
 }  // namespace hearsay::compress

@@ -25,4 +25,16 @@ inline constexpr Parameter kTopKParameters[] = {
 /// to its largest; otherwise C(x) still never adds error, and error feedback carries the remainder.
 std::unique_ptr<Compressor> make_top_k(const Arguments& arguments);
 
+/// Every entry in 8 bits: the operator of topk:keep=1,value=q8, bit for bit, on every device.
+///
+/// In each tensor C(x) = round(127 x / s) s / 127, with s = max |x|; to nearest, the same for every
+/// receiver. Code: s of each non-empty tensor as f32, then one signed byte per entry, no indices;
+/// d + 4 tensors bytes.
+///
+/// Contractive: no error is above s / 254, and the largest entry is exact, so that delta is about
+/// 1 / (1 + (m-1) / 254^2) for the largest tensor of m entries (value_code.h). That is the worst
+/// case, one entry that outweighs all others; of normal numbers all but about 1e-4 of |x|^2 is
+/// preserved.
+std::unique_ptr<Compressor> make_int8(const Arguments& arguments);
+
 }  // namespace hearsay::compress

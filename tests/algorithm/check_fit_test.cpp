@@ -45,6 +45,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"dsgd", "ring", "identity", "fits"},
         Case{"sparse-push", "cycle:sparse-push:a+sparse-push:b", "topk:keep=0.01", "fits"},
+        Case{"sparse-push", "cycle:sparse-push:a+sparse-push:b", "int8", "fits"},
+        Case{"deep-squeeze", "exponential", "int8", "fits"},
+        Case{"scsp", "sparse-push:a", "int8", "fits"}, Case{"choco", "ring", "int8", "fits"},
+        Case{"quant-sgp", "ring:directed", "int8", "fits"},
         Case{"dcd", "complete", "identity", "fits"},
         Case{"psgd", "sparse-push:a", "identity", "fits"},
         Case{
@@ -71,11 +75,17 @@ INSTANTIATE_TEST_SUITE_P(
              "[sgp] does not compress, and the compressor is topk:keep=0.01; drop --compressor, or "
              "use "
              "sparse-push, deep-squeeze, choco or quant-sgp"},
+        Case{"sgp", "ring", "int8",
+             "[sgp] does not compress, and the compressor is int8; drop --compressor, or use "
+             "sparse-push, deep-squeeze, choco or quant-sgp"},
+        Case{"dsgd", "ring", "int8",
+             "[dsgd] does not compress, and the compressor is int8; drop --compressor, or use "
+             "sparse-push, deep-squeeze, choco or quant-sgp"},
         Case{
             "sparse-push", "ring", "qsgd:bits=4,unbiased=1",
             "[sparse-push] needs a contractive compressor, and qsgd:bits=4,unbiased=1 is unbiased: "
             "under error feedback it explodes; use qsgd without unbiased=1, randk "
-            "without scale=1, topk or sign"},
+            "without scale=1, topk, int8 or sign"},
         Case{"dcd", "ring", "topk:keep=0.5",
              "[dcd] needs mild compression: the relative error of topk:keep=0.5 may reach 0.707, "
              "and "

@@ -65,6 +65,47 @@ TEST(DifferenceCompression,
   }
 }
 
+/// A vector of more entries than the worst case of 8 bits allows at eta = 1: see averaging_rate.h.
+constexpr std::size_t kManyEntries = 200'000;
+
+World int8_world(const std::string& algorithm, const std::string& graph) {
+  World world({.algorithm = algorithm, .graph = graph, .compressor = "int8", .dim = kManyEntries});
+  // Every peer has its own outlier, as large as all other entries of its model together.
+  std::vector<std::vector<double>> start(4, std::vector<double>(kManyEntries));
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    Random random(7, Purpose::kTest, static_cast<std::uint32_t>(i));
+    for (double& value : start[i]) value = random.normal();
+    start[i][1000 * i] = std::sqrt(static_cast<double>(kManyEntries));
+  }
+  world.start_from(start);
+  return world;
+}
+
+TEST(Int8, HasTheAveragingRateOne) {
+  ASSERT_LT(2 * compress::make_compressor("int8")->quality(Layout(kManyEntries)), 0.5);
+  for (const auto& [method, graph] : {std::pair<std::string, std::string>{"deep-squeeze", "ring"},
+                                      {"sparse-push", "sparse-push:a"},
+                                      {"scsp", "sparse-push:a"},
+                                      {"choco", "ring"},
+                                      {"quant-sgp", "sparse-push:a"}}) {
+    EXPECT_EQ(int8_world(method, graph).algorithm().averaging_rate(), 1) << method;
+  }
+}
+
+TEST(Int8, DifferencesReachConsensusAtTheirDefaultRateAndRoundedModelsDoNot) {
+  for (const auto& [method, graph] :
+       {std::pair<std::string, std::string>{"choco", "ring"}, {"quant-sgp", "sparse-push:a"}}) {
+    World world = int8_world(method, graph);
+    const double before = world.spread();
+    for (int t = 0; t < 60; ++t) world.run_round();
+    EXPECT_LT(world.spread() / before, 1e-6) << method;
+  }
+  World world = int8_world("sparse-push", "sparse-push:a");
+  const double before = world.spread();
+  for (int t = 0; t < 60; ++t) world.run_round();
+  EXPECT_GT(world.spread() / before, 1e-4);
+}
+
 TEST(DifferenceCompression, ReachesTheTrueMeanOnTheDirectedRing) {
   World world({.algorithm = "quant-sgp",
                .graph = "sparse-push:a",

@@ -126,7 +126,7 @@ const std::vector<Mistake> kNames{
      "..."},
     {"compressor", with("--compressor", "topkk"),
      "[compressor] no compressor is named 'topkk' (did you mean 'topk'?); there are identity, "
-     "topk, randk, qsgd, sign"},
+     "topk, randk, qsgd, int8, sign"},
     {"data", with("--data", "digts"),
      "[data] no data is named 'digts' (did you mean 'digits'?); there are consensus, "
      "least-squares, logistic, digits, ..."},
@@ -272,8 +272,8 @@ const std::vector<Mistake> kMisfits{
      train({"--algorithm", "sparse-push", "--compressor", "qsgd:bits=4,unbiased=1"}),
      "[sparse-push] needs a contractive compressor, and qsgd:bits=4,unbiased=1 is unbiased: "
      "under "
-     "error feedback it explodes; use qsgd without unbiased=1, randk without scale=1, topk or "
-     "sign"},
+     "error feedback it explodes; use qsgd without unbiased=1, randk without scale=1, topk, "
+     "int8 or sign"},
     {"coarse_for_dcd",
      train({"--model", "logistic", "--algorithm", "dcd", "--compressor", "topk:keep=0.01"}),
      "[dcd] needs mild compression: the relative error of topk:keep=0.01 may reach 0.995, and ring "

@@ -42,6 +42,7 @@ inline std::vector<Subject> subjects(const std::string& device) {
                            "topk:value=q8",
                            "topk:keep=0.2,value=q8",
                            "topk:keep=1,value=q8",
+                           "int8",
                            "topk:scope=model",
                            "topk:scope=model,keep=0.3,value=q8",
                            "topk:scope=model,keep=0.0001",

@@ -232,15 +232,15 @@ TEST(MakeCompressor, NamesWhatThereIsWhenAskedForTheUnknown) {
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
                  "[compressor] no compressor is named 'topq' (did you mean 'topk'?); there are "
-                 "identity, topk, randk, qsgd, sign");
+                 "identity, topk, randk, qsgd, int8, sign");
   }
 }
 
 TEST(MakeCompressor, RejectsParametersOutOfRange) {
-  for (const char* spec :
-       {"topk:keep=0", "topk:keep=1.5", "topk:keep=nan", "topk:scope=tensor", "topk:value=f8",
-        "randk:keep=-1", "randk:scale=2", "qsgd:bits=0", "qsgd:bits=17", "qsgd:bits=2.5",
-        "qsgd:unbiased=yes", "sign:keep=1", "identity:1", "topk:keep=0.1,keep=0.2", ""}) {
+  for (const char* spec : {"topk:keep=0", "topk:keep=1.5", "topk:keep=nan", "topk:scope=tensor",
+                           "topk:value=f8", "randk:keep=-1", "randk:scale=2", "qsgd:bits=0",
+                           "qsgd:bits=17", "qsgd:bits=2.5", "qsgd:unbiased=yes", "sign:keep=1",
+                           "int8:keep=0.5", "identity:1", "topk:keep=0.1,keep=0.2", ""}) {
     EXPECT_THROW(make_compressor(spec), InvalidArgument) << spec;
   }
 }
@@ -248,6 +248,7 @@ TEST(MakeCompressor, RejectsParametersOutOfRange) {
 TEST(TopKKeep, ReadsTheFractionOfAnyTopKAndOfNothingElse) {
   EXPECT_EQ(topk_keep(*make_compressor("topk:keep=0.1,scope=model,value=f16")), 0.1);
   EXPECT_EQ(topk_keep(*make_compressor("topk")), 0.01);
+  EXPECT_EQ(topk_keep(*make_compressor("int8")), 1);
   EXPECT_EQ(topk_keep(*make_compressor("randk:keep=0.1")), 0);
   EXPECT_EQ(topk_keep(*make_compressor("identity")), 0);
 }
@@ -261,6 +262,7 @@ TEST(PaperBytes, AreWhatThePapersCount) {
   EXPECT_EQ(make_compressor("topk:keep=0.01,scope=model")->paper_bytes(layout), 6u * 30 + 3);
   EXPECT_EQ(make_compressor("randk:keep=0.01")->paper_bytes(layout), 6u * 30 + 3);
   EXPECT_EQ(make_compressor("qsgd:bits=3")->paper_bytes(layout), (3u * 3005 + 7) / 8);
+  EXPECT_EQ(make_compressor("int8")->paper_bytes(layout), 3005u);
 }
 
 }  // namespace

@@ -156,6 +156,48 @@ TEST(TopK, DecodeChecksTheNumberOfEntriesOfEveryTensor) {
   }
 }
 
+TEST(Int8, IsTheTopKThatKeepsEveryEntryInEightBits) {
+  Layout layout;
+  for (const std::size_t n : {300u, 0u, 1u, 70'000u}) layout.add("t", {n});
+  const auto run = [&](const char* spec, const std::vector<float>& x, Decoded& q) {
+    Bytes wire;
+    make_compressor(spec)->compress(x, layout, Random(0, Purpose::kTest), q, &wire);
+    return wire;
+  };
+  for (const float special : {0.5f, 0.0f, 1e-42f, 3e38f, kInf, kNan}) {
+    std::vector<float> x = normal_vector(layout.dim(), 5);
+    x[7] = special;
+    Decoded int8, top_k, of_model;
+    const Bytes wire = run("int8", x, int8);
+    EXPECT_EQ(wire, run("topk:keep=1,value=q8", x, top_k)) << special;
+    EXPECT_TRUE(same_bits(int8, top_k)) << special;
+    EXPECT_EQ(wire.size(), layout.dim() + 3 * sizeof(float)) << special;
+    EXPECT_NE(wire, run("topk:keep=1,scope=model,value=q8", x, of_model)) << special;
+  }
+}
+
+TEST(Int8, RoundsToTheNearestOf255LevelsOfEachTensorsLargestMagnitude) {
+  Layout layout;
+  layout.add("large", {5000});
+  layout.add("small", {40});
+  std::vector<float> x = normal_vector(layout.dim(), 6);
+  for (std::size_t i = 5000; i < x.size(); ++i) x[i] *= 1e-3f;
+  Decoded q;
+  make_compressor("int8")->compress(x, layout, Random(0, Purpose::kTest), q, nullptr);
+  const std::vector<float> rounded = expand(q, layout.dim());
+  for (const Segment& tensor : layout.segments()) {
+    double largest = 0;
+    for (std::size_t i = 0; i < tensor.size; ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(x[tensor.offset + i])));
+    }
+    for (std::size_t i = tensor.offset; i < tensor.offset + tensor.size; ++i) {
+      const double level = static_cast<double>(rounded[i]) * 127 / largest;
+      EXPECT_NEAR(level, std::round(level), 1e-4) << i;
+      EXPECT_LE(std::abs(static_cast<double>(rounded[i] - x[i])), largest / 254 * (1 + 1e-5)) << i;
+    }
+  }
+}
+
 TEST(Kept, IsTheFloorOfTheExactProduct) {
   EXPECT_EQ(kept(0.1, 160), 16u);
   EXPECT_EQ(kept(0.1, 640), 64u);

@@ -5,6 +5,7 @@
 
 #include "compress/vectors.h"
 #include "hearsay/compress/code/message.h"
+#include "hearsay/model/models.h"
 
 namespace hearsay::compress {
 namespace {
@@ -47,6 +48,9 @@ TEST(WireFormat, OfTheOtherOperatorsIsWhatTheDocumentSays) {
   EXPECT_EQ(body("topk:keep=0.5,scope=layer,value=q8", x, layout),
             (Bytes{0x00, 0x53, 0x01, 0x00, 0x00, 0x40, 0x40, 0x00, 0x00, 0x80, 0x3f,  //
                    0x15, 0x81, 0x40, 0x55, 0x81}));
+  EXPECT_EQ(body("int8", x, layout),
+            (Bytes{0x00, 0x00, 0x40, 0x40, 0x00, 0x00, 0x80, 0x3f,  //
+                   0x15, 0x81, 0x0b, 0x00, 0x40, 0xeb, 0x55, 0x05, 0x81, 0x5f}));
   EXPECT_EQ(body("sign", x, layout),
             (Bytes{0x00, 0x00, 0x7c, 0x3f, 0x00, 0x00, 0x60, 0x3f, 0x22, 0x01}));
   EXPECT_EQ(body("qsgd:bits=2", x, layout),
@@ -117,6 +121,20 @@ TEST(WireSize, IsNearTheEntropyBound) {
       }
     }
   }
+}
+
+/// A model in 8 bits against the same in floats, headers included.
+TEST(WireSize, OfInt8IsNearlyAQuarter) {
+  const model::Network network = model::make_model("resnet20", {3, 32, 32}, 10);
+  const Layout& layout = network.layout();
+  ASSERT_EQ(layout.dim(), 269'722u);
+  const std::vector<float> x = normal_vector(layout.dim(), 3);
+  const std::size_t bytes = message("int8", x, layout).size();
+  EXPECT_EQ(bytes, kHeaderBytes + layout.dim() + 4 * layout.segments().size());
+  const double ratio =
+      static_cast<double>(message("identity", x, layout).size()) / static_cast<double>(bytes);
+  EXPECT_GE(ratio, 3.95);
+  EXPECT_LT(ratio, 4.0);
 }
 
 TEST(WireSize, OfADenseMessageHasNoIndices) {

@@ -21,6 +21,7 @@ const std::vector<std::string>& specs() {
       "randk:keep=0.05",
       "qsgd:bits=1",
       "qsgd:bits=5,unbiased=1",
+      "int8",
       "sign",
   };
   return all;

@@ -36,15 +36,17 @@ double feedback_rate(const Arguments& arguments, const Bank& bank) {
   const double keep = compress::topk_keep(bank.compressor.compressor());
   if (keep > 0) return table5_rate(keep);
   throw InvalidArgument(fmt::format(
-      "[{}] eta=auto is known for topk only; set it for this compressor, say {}:eta=0.01",
+      "[{}] eta=auto is known for topk and int8 only; set it for this compressor, say {}:eta=0.01",
       arguments.name(), arguments.name()));
 }
 
 double difference_rate(const Arguments& arguments, const Bank& bank) {
   if (arguments.text("eta") != "auto") return arguments.number_in_range("eta");
   const compress::Compressor& compressor = bank.compressor.compressor();
+  const double keep = compress::topk_keep(compressor);
+  if (keep == 1) return 1;
   const double delta = compressor.quality(bank.layout);
-  return std::min(1.0, compress::topk_keep(compressor) > 0 ? 2 * delta : delta);
+  return std::min(1.0, keep > 0 ? 2 * delta : delta);
 }
 
 }  // namespace hearsay::algorithm
