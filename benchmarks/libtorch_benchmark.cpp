@@ -9,7 +9,7 @@
 #include <torch/torch.h>
 
 #include "hearsay/core/random.h"
-#include "hearsay/engine/cpu/program.h"
+#include "hearsay/engine/cpu/float_program.h"
 #include "hearsay/model/models.h"
 
 namespace {
@@ -105,7 +105,7 @@ void resnet20(benchmark::State& state) {
   std::vector<float> buffers(network.buffers().dim());
   network.initialize(1, x);
   network.initialize_buffers(buffers);
-  hearsay::engine::cpu::Program program(network, kBatch);
+  hearsay::engine::cpu::FloatProgram program(network, kBatch);
   std::vector<std::uint16_t> classes(kBatch, 3);
   const hearsay::engine::StreamKey key{.seed = 1};
 

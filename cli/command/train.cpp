@@ -17,6 +17,8 @@
 #include "cli/terminal/complain.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/shell_word.h"
+#include "hearsay/backend/cpu/int8/product.h"
+#include "hearsay/backend/device.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"
@@ -70,6 +72,10 @@ train::RunOptions read_config(const TrainOptions& options, const std::string& fi
   const auto given = [&](const char* key) { return !options.settings.at(key).empty(); };
   if (given("rounds") && !given("epochs")) config.epochs = 0;
   if (given("epochs") && !given("rounds")) config.rounds = 0;
+  if (given("device") && !given("precision")) config.precision = "auto";
+  if (given("precision") && !given("device")) {
+    config.device = backend::with_precision(config.device, config.precision);
+  }
   return config;
 }
 
@@ -107,6 +113,18 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   return true;
 }
 
+/// Says, before a run in 8 bits, if this machine is slow at it.
+void warn_of_slow_products(const std::string& device, const gossip::ProcessGroup& group) {
+  const auto arguments = backend::device_registry().arguments(device);
+  if (arguments.name() != "cpu" || arguments.text("precision") != "int8" || !group.leads()) return;
+  using backend::cpu::has_byte_product_set;
+  if (has_byte_product_set("amx") || has_byte_product_set("avx512-vnni")) return;
+  complain(
+      "hearsay: note: this machine has neither AMX nor AVX-512 VNNI: 8 bits train with {} "
+      "products, slower and with the same result\n",
+      backend::cpu::byte_product_set());
+}
+
 /// Trains and reports the result: process 0 prints, the others do the same without printing.
 int train_one(const TrainOptions& options, Run& run) {
   gossip::ProcessGroup& group = run.group;
@@ -132,7 +150,10 @@ int train_one(const TrainOptions& options, Run& run) {
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
       train::RunOptions config;
-      group.agree([&] { config = train::resolve(read_config(options, file)); });
+      group.agree([&] {
+        config = train::resolve(read_config(options, file));
+        warn_of_slow_products(config.device, group);
+      });
       out = options.out;
       outcome = out.empty() ? run::run_in_new("runs", config, out, observer, group)
                             : run::run(config, out, observer, group);

@@ -4,9 +4,14 @@ namespace hearsay::backend {
 
 namespace {
 
-std::unique_ptr<Kernels> make_cpu(const Arguments&, ThreadPool& pool) {
-  return make_cpu_kernels(pool);
+std::unique_ptr<Kernels> make_cpu(const Arguments& arguments, ThreadPool& pool) {
+  constexpr Precision kChoices[] = {Precision::kFp32, Precision::kInt8};
+  return make_cpu_kernels(pool, kChoices[arguments.choice("precision")]);
 }
+
+constexpr Parameter kCpuParameters[] = {
+    {"precision", "fp32", "fp32|int8", "of convolutions and matrix products"},
+};
 
 constexpr Parameter kCudaParameters[] = {
     {"precision", "tf32", "tf32|fp32|bf16", "of convolutions and matrix products"},
@@ -14,11 +19,7 @@ constexpr Parameter kCudaParameters[] = {
 };
 
 constexpr DeviceEntry kRegistry[] = {
-    {"cpu",
-     "cpu",
-     "all cores, single precision, bit-identical for any number of threads",
-     {},
-     make_cpu},
+    {"cpu", "cpu", "all cores, bit-identical for any number of threads", kCpuParameters, make_cpu},
     {"cuda", "cuda:precision=bf16", "an NVIDIA GPU: all peers in one launch", kCudaParameters,
      make_cuda_kernels},
 };
@@ -26,6 +27,24 @@ constexpr DeviceEntry kRegistry[] = {
 }  // namespace
 
 Registry<DeviceEntry> device_registry() { return {"device", kRegistry}; }
+
+std::string with_precision(std::string_view device, std::string_view precision) {
+  const DeviceEntry& row = device_registry().find(device);
+  const Arguments arguments(device, row.parameters);
+  std::string spec(row.name);
+  char separator = ':';
+  const auto add = [&](const Parameter& parameter, std::string_view value) {
+    if (value == parameter.fallback) return;
+    spec += separator + std::string(parameter.key) + '=' + std::string(value);
+    separator = ',';
+  };
+  for (const Parameter& parameter : row.parameters) {
+    const bool other = parameter.key != "precision";
+    add(parameter, other ? std::string_view(arguments.text(parameter.key)) : precision);
+  }
+  Arguments(spec, row.parameters).choice("precision");
+  return spec;
+}
 
 std::unique_ptr<Kernels> make_kernels(std::string_view spec, ThreadPool& pool) {
   return device_registry().make(spec, pool);

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "hearsay/backend/kernels.h"
@@ -9,18 +10,14 @@
 
 namespace hearsay::backend {
 
-/// How convolutions and matrix products are computed. Accumulation is in single precision
-/// throughout, and so are models, optimizer state and all that is sent.
-enum class Precision {
-  kTf32,  ///< products of 11-bit significands (tensor cores), activations rounded to them
-  kFp32,  ///< products of floats
-  kBf16,  ///< products of 8-bit significands, activations stored as bfloat16
-};
-
 /// One row of the registry: what `--device` names.
 using DeviceEntry = Row<std::unique_ptr<Kernels>(ThreadPool&)>;
 
 Registry<DeviceEntry> device_registry();
+
+/// The device's spec with another precision in place of its own. Throws InvalidArgument if the
+/// device does not have it.
+std::string with_precision(std::string_view device, std::string_view precision);
 
 /// make_kernels("cuda:precision=bf16", pool). Throws InvalidArgument if the spec is invalid, if
 /// this build has no such backend, or if the machine has no such device.

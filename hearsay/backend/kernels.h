@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "hearsay/backend/precision.h"
 #include "hearsay/core/element_type.h"
 
 namespace hearsay {
@@ -100,6 +101,9 @@ class Kernels {
   /// "cpu", "cuda"; and the instruction set or architecture in use ("AVX3_DL", "sm_90").
   virtual std::string device() const = 0;
   virtual std::string isa() const = 0;
+
+  /// How networks on this device compute their products.
+  virtual Precision precision() const { return Precision::kFp32; }
 
   /// Whether the host may access the elements of blocks.
   virtual bool on_host() const { return true; }
@@ -261,6 +265,7 @@ inline constexpr std::size_t kMassBlock = 4096;
 std::vector<double> block_changes(std::span<const double> before, std::span<const double> after);
 
 /// The reference implementation, always built. Uses `pool` and its widest vector instructions.
-std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool);
+/// `precision`: kFp32 or kInt8.
+std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool, Precision precision = Precision::kFp32);
 
 }  // namespace hearsay::backend

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "hearsay/backend/device.h"
 #include "hearsay/core/utf8.h"
 #include "hearsay/core/version.h"
 #include "hearsay/model/network.h"
@@ -17,14 +16,6 @@
 namespace hearsay::run {
 
 namespace {
-
-/// The precision of products in networks, from the device's spec if it has a choice.
-std::string precision_of(std::string_view device) {
-  const auto& entry = backend::device_registry().find(device);
-  const bool chosen = std::ranges::any_of(
-      entry.parameters, [](const Parameter& parameter) { return parameter.key == "precision"; });
-  return chosen ? Arguments(device, entry.parameters).text("precision") : "fp32";
-}
 
 std::uint64_t peak_rss_bytes() {
   rusage usage{};
@@ -122,7 +113,7 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   s["peak_rss_bytes"] = processes.peak_rss_bytes;
   s["device"] = trainer.kernels().device();
   s["isa"] = processes.isa;
-  s["precision"] = precision_of(config.device);
+  s["precision"] = backend::name_of(trainer.kernels().precision());
   s["threads"] = trainer.threads();
   if (const auto counts = trainer.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;

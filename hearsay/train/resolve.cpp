@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/algorithm/algorithm.h"
+#include "hearsay/backend/device.h"
 #include "hearsay/core/error.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/image/augment.h"
@@ -66,6 +67,20 @@ void name_parts(const RunParts& parts, RunOptions& r) {
   if (parts.method) r.algorithm = parts.method->name.empty() ? "own" : parts.method->name;
 }
 
+/// The precision of products in networks is a parameter of the device, and an option beside it.
+void resolve_precision(RunOptions& r) {
+  const auto arguments = backend::device_registry().arguments(r.device);
+  const std::string& of_device = arguments.text("precision");
+  fill(r.precision, of_device);
+  if (r.precision == of_device) return;
+  if (arguments.given("precision")) {
+    throw InvalidArgument(fmt::format(
+        "[precision] precision is {}, and that of the device, {}, is {}; give one of them",
+        r.precision, r.device, of_device));
+  }
+  r.device = backend::with_precision(r.device, r.precision);
+}
+
 /// A method of the caller without stated needs gets the defaults of one that needs little.
 Needs needs_of(const std::string& algorithm, const RunParts& parts) {
   if (parts.method) return parts.method->needs.value_or(Needs{});
@@ -78,6 +93,8 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   RunOptions r = options;
   name_parts(parts, r);
   for (const Option& option : train::options()) option.check(r);
+  const bool own_data = parts.objective || makes_its_own_data(r.data);
+  own_data ? fill(r.precision, "none") : resolve_precision(r);
   if (r.compare == Compare::kAuto) {
     r.compare = r.hash() == RunOptions().hash() ? Compare::kYes : Compare::kNo;
   }
@@ -98,13 +115,14 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   r.model = with_value(r.model, model::kRange, model::kRangeHard);
   fill(r.partition, dataset != nullptr ? "skew:0.8" : "none");
   fill(r.augment, dataset != nullptr ? dataset->augmentation : "none");
-  if (parts.objective || makes_its_own_data(r.data)) {
+  if (own_data) {
     refuse_with_own_data(r, r.task != "none", "task");
     refuse_with_own_data(r, r.loss != "none", "loss");
     refuse_with_own_data(r, r.model != "none", "model");
     refuse_with_own_data(r, r.partition != "none", "partition");
     refuse_with_own_data(r, r.augment != "none", "augment");
     refuse_with_own_data(r, r.validation > 0, "validation");
+    refuse_with_own_data(r, r.precision != "none", "precision");
   }
   if (dataset != nullptr) {
     model::model_registry().find(r.model);

@@ -26,6 +26,8 @@ constexpr std::uint64_t kMostSeed = 0x7FFFFFFFFFFFFFFF;  // the largest TOML int
 constexpr std::uint64_t kMostThreads = 1024;
 
 constexpr std::string_view kFirstTask[] = {"auto", "classification", "none"};
+// The device has the precision too, and is hashed.
+constexpr std::string_view kPrecisions[] = {"auto", "none", "tf32", "fp32", "bf16", "int8"};
 constexpr std::string_view kFirstLoss[] = {"auto", "cross-entropy", "none"};
 
 constexpr Option kOptions[] = {
@@ -83,6 +85,9 @@ constexpr Option kOptions[] = {
      "tenth of the time",
      false, kMostRounds},
     {"device", &RunOptions::device, "SPEC", "where the peers live (hearsay list devices)"},
+    {"precision", &RunOptions::precision, "fp32|int8|tf32|bf16",
+     "of convolutions and matrix products, which is a parameter of the device; auto: the device's",
+     true, 0, kPrecisions},
     {"compare", &RunOptions::compare, "yes|no",
      "train two baselines, no communication and uncompressed; auto: if nothing that changes "
      "results was given",

@@ -50,6 +50,7 @@ struct RunOptions {
   std::uint64_t evaluate = 0;    ///< rounds between evaluations
   std::uint64_t checkpoint = 0;  ///< rounds between checkpoints
   std::string device = "cpu";
+  std::string precision = "auto";  ///< of products in networks
   Compare compare = Compare::kAuto;
   std::uint64_t threads = 0;  ///< 0: one per core
 

@@ -26,7 +26,7 @@ inline void PrintTo(const Case& c, std::ostream* out) {
   *out << c.rows << "x" << c.dim << " on " << c.device << " with " << c.threads;
 }
 
-inline std::string name_of(const ::testing::TestParamInfo<Case>& test) {
+inline std::string case_name(const ::testing::TestParamInfo<Case>& test) {
   return std::to_string(test.param.rows) + "x" + std::to_string(test.param.dim) + "on" +
          std::to_string(test.param.threads);
 }

@@ -12,12 +12,12 @@ INSTANTIATE_TEST_SUITE_P(Cuda, KernelTest,
                                            Case{"cuda", 5, 1001, 1}, Case{"cuda", 1, 40'000, 1},
                                            Case{"cuda", 130, 517, 1}, Case{"cuda", 3, 300'001, 1},
                                            Case{"cuda", 1024, 37, 1}),
-                         name_of);
+                         case_name);
 
 INSTANTIATE_TEST_SUITE_P(Cuda, MeterTest,
                          ::testing::Values(Case{"cuda", 1, 0, 1}, Case{"cuda", 3, 7, 1},
                                            Case{"cuda", 5, 1001, 1}, Case{"cuda", 130, 517, 1}),
-                         name_of);
+                         case_name);
 
 }  // namespace
 }  // namespace hearsay::backend

@@ -50,9 +50,10 @@ class Int8Program : public ::testing::TestWithParam<Case> {
     found.gradient.assign(parameters_.size(), 7.0f);
     found.logits.assign(kBatch * net_.outputs(), 7.0f);
     std::ranges::copy(to_floats(example_.samples.images), program.images().begin());
-    found.loss = program.gradient(parameters_, example_.samples.targets(), key_, found.gradient);
+    found.loss =
+        program.gradient(parameters_, {}, example_.samples.targets(), key_, found.gradient);
     std::ranges::copy(to_floats(example_.samples.images), program.images().begin());
-    program.outputs(parameters_, found.logits);
+    program.outputs(parameters_, {}, found.logits);
     return found;
   }
 };
@@ -104,7 +105,7 @@ TEST_P(Int8Program, HasNoLossIfAParameterIsNotFinite) {
     std::vector<float> gradient(parameters.size());
     std::ranges::copy(to_floats(example_.samples.images), program.images().begin());
     EXPECT_TRUE(
-        std::isnan(program.gradient(parameters, example_.samples.targets(), key_, gradient)));
+        std::isnan(program.gradient(parameters, {}, example_.samples.targets(), key_, gradient)));
   }
 }
 

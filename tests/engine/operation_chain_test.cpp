@@ -3,7 +3,7 @@
 #include "engine/chains.h"
 #include "engine/run_program.h"
 #include "hearsay/core/error.h"
-#include "hearsay/engine/cpu/program.h"
+#include "hearsay/engine/cpu/float_program.h"
 
 namespace hearsay::model {
 namespace {
@@ -17,7 +17,7 @@ class PlannedChain : public ::testing::TestWithParam<Chain> {
 };
 
 TEST_P(PlannedChain, ComputesWhatTheReferenceDoes) {
-  engine::cpu::Program program(net_, kBatch);
+  engine::cpu::FloatProgram program(net_, kBatch);
   const engine::ProgramOutcome planned = engine::run_gradient(program, example_, key_);
   Doubles buffers = example_.buffers;
   const Outcome reference = reference_gradient(net_, example_.parameters, buffers, example_.samples,
@@ -50,7 +50,7 @@ TEST(PlannedNetwork, MayNotMakeWhatNobodyReads) {
   net.add("unused", Relu{}, {x});
   net.add("linear", Linear{.out = 3}, {net.add("flatten", Flatten{}, {x})});
   try {
-    engine::cpu::Program(net, 2);
+    engine::cpu::FloatProgram(net, 2);
     FAIL() << "accepted";
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(), "[model] nothing reads what unused makes; leave it out");

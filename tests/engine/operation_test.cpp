@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "engine/run_program.h"
-#include "hearsay/engine/cpu/program.h"
+#include "hearsay/engine/cpu/float_program.h"
 #include "model/operation_cases.h"
 
 namespace hearsay::engine {
@@ -19,7 +19,7 @@ constexpr double kTolerance = 1e-5;
 class PlannedOperation
     : public ::testing::TestWithParam<std::tuple<model::OperationCase, std::size_t>> {
  protected:
-  cpu::Program make_program() const { return {net_, batch_}; }
+  cpu::FloatProgram make_program() const { return {net_, batch_}; }
 
   const std::size_t batch_ = std::get<1>(GetParam());
   const model::Network net_ = model::lens_network(std::get<0>(GetParam()));
@@ -29,7 +29,7 @@ class PlannedOperation
 };
 
 TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
-  cpu::Program program = make_program();
+  cpu::FloatProgram program = make_program();
   const ProgramOutcome planned = run_gradient(program, example_, key_);
   Doubles buffers = example_.buffers;
   const model::Outcome reference = model::reference_gradient(
@@ -50,7 +50,7 @@ TEST_P(PlannedOperation, HasTheGradientOfTheReference) {
 }
 
 TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
-  cpu::Program program = make_program();
+  cpu::FloatProgram program = make_program();
   const std::vector<float> logits = run_logits(program, net_.outputs(), example_);
   const Doubles expected =
       model::reference_logits(net_, example_.parameters, example_.buffers, example_.samples.images);
@@ -59,7 +59,7 @@ TEST_P(PlannedOperation, HasTheLogitsOfTheReferenceInEvaluation) {
 
 /// No state carries over to the next call: not even NaN, with which the first fills the arena.
 TEST_P(PlannedOperation, ForgetsWhatItComputedBefore) {
-  cpu::Program used = make_program(), fresh = make_program(), other = make_program();
+  cpu::FloatProgram used = make_program(), fresh = make_program(), other = make_program();
   Example poison = example_;
   std::ranges::fill(poison.samples.images, std::numeric_limits<double>::quiet_NaN());
   std::ranges::fill(poison.parameters, std::numeric_limits<double>::quiet_NaN());
@@ -90,7 +90,7 @@ TEST(PlannedRangeEvoNorm, SharesTheGradientOfAnExtremeAmongEqualValues) {
       const std::size_t channel = i / pixels, pixel = i % pixels;
       example.samples.images[i] = static_cast<double>((channel * 7 + pixel % 3 * 5) % 11) - 5;
     }
-    cpu::Program program(net, 3);
+    cpu::FloatProgram program(net, 3);
     const ProgramOutcome planned = run_gradient(program, example, {});
     Doubles buffers;
     const model::Outcome reference =
@@ -104,7 +104,7 @@ TEST(PlannedBatchNorm, ObservesStatisticsWithTheMomentumAskedFor) {
   const model::OperationCase test{"", {17, 4, 3}, model::BatchNorm{}};
   const model::Network net = model::lens_network(test);
   const Example example = model::make_example(net, 3, 1);
-  cpu::Program program(net, 3);
+  cpu::FloatProgram program(net, 3);
   std::vector<float> found = to_floats(example.buffers);
   Doubles expected = example.buffers;
   for (const double momentum : {1.0, 0.5, 0.01}) {
@@ -121,7 +121,7 @@ TEST(PlannedDropout, IsOffWhileObservingStatistics) {
   x = net.add("norm", model::BatchNorm{}, {x});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
   const Example example = model::make_example(net, 4, 1);
-  cpu::Program program(net, 4);
+  cpu::FloatProgram program(net, 4);
   std::vector<float> found = to_floats(example.buffers);
   Doubles expected = example.buffers;
   std::ranges::copy(to_floats(example.samples.images), program.images().begin());

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "hearsay/engine/cpu/program.h"
+#include "hearsay/engine/cpu/float_program.h"
 #include "model/operation_cases.h"
 
 namespace hearsay::engine {

@@ -5,7 +5,7 @@
 #include "engine/run_program.h"
 #include "golden/golden_file.h"
 #include "golden/zoo.h"
-#include "hearsay/engine/cpu/program.h"
+#include "hearsay/engine/cpu/float_program.h"
 #include "hearsay/model/models.h"
 
 namespace hearsay::model {
@@ -64,7 +64,7 @@ TEST_P(Golden, ReferenceComputesWhatPyTorchDoes) {
 /// below half of that, so that an error of 1e-4 does not pass.
 TEST_P(Golden, ProgramComputesWhatPyTorchDoes) {
   Example example = file_.example(net_);
-  engine::cpu::Program program(net_, file_.batch, file_.loss_kind);
+  engine::cpu::FloatProgram program(net_, file_.batch, file_.loss_kind);
   const auto outcome = engine::run_gradient(program, example, {.seed = 1});
   EXPECT_NEAR(outcome.loss, file_.loss, 1e-6 * file_.loss);
   check(net_.layout(), file_.tensors, engine::to_doubles(outcome.gradient), 0.5e-4);

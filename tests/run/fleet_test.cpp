@@ -36,6 +36,18 @@ std::vector<train::RunOptions> networks() {
   return configs;
 }
 
+std::vector<train::RunOptions> networks_in_eight_bits() {
+  std::vector<train::RunOptions> configs = networks();
+  for (train::RunOptions& config : configs) {
+    config.model = "cnn:norm=range-evonorm";
+    config.device = "cpu:precision=int8";
+    config.precision = "int8";
+    config.batch = 11;
+    config = train::resolve(config);
+  }
+  return configs;
+}
+
 class FleetOf : public ::testing::TestWithParam<std::vector<train::RunOptions> (*)()> {};
 
 TEST_P(FleetOf, RunsGivesEachWhatItGivesAlone) {
@@ -62,8 +74,13 @@ TEST_P(FleetOf, RunsGivesEachWhatItGivesAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, FleetOf, ::testing::Values(different_runs, networks),
-                         [](const auto& kind) { return kind.index == 0 ? "methods" : "networks"; });
+INSTANTIATE_TEST_SUITE_P(Kinds, FleetOf,
+                         ::testing::Values(different_runs, networks, networks_in_eight_bits),
+                         [](const auto& kind) {
+                           return kind.index == 0   ? "methods"
+                                  : kind.index == 1 ? "networks"
+                                                    : "networks_in_eight_bits";
+                         });
 
 TEST(Fleet, GoesOnWithoutARunThatFails) {
   support::Scratch scratch;

@@ -120,6 +120,20 @@ TEST_P(InProcesses, NetworksTrainOnTheirOwnPartsAlone) {
   GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
 }
 
+TEST_P(InProcesses, NetworksInEightBits) {
+  const train::RunOptions config = support::config_of({{"data", "digits"},
+                                                       {"model", "cnn:norm=range-evonorm"},
+                                                       {"precision", "int8"},
+                                                       {"compressor", "int8"},
+                                                       {"algorithm", "sparse-push"},
+                                                       {"peers", "7"},
+                                                       {"rounds", "6"},
+                                                       {"evaluate", "3"},
+                                                       {"batch", "11"},
+                                                       {"threads", "1"}});
+  GetParam().run([&](gossip::ProcessGroup& group) { expect_the_simulation(group, config); });
+}
+
 /// Requests a stop after a round.
 class Stopper : public Observer {
  public:

@@ -49,6 +49,33 @@ TEST(Resolve, LeavesNoAutoForAnyAlgorithmOnDataOrInClosedForm) {
   }
 }
 
+TEST(Resolve, PrecisionIsThatOfTheDevice) {
+  EXPECT_EQ(support::config_of({}).precision, "fp32");
+  EXPECT_EQ(support::config_of({{"device", "cuda:precision=bf16"}}).precision, "bf16");
+  EXPECT_EQ(support::config_of({{"precision", "fp32"}}).device, "cpu");
+  EXPECT_EQ(support::config_of({{"precision", "fp32"}}).hash(), support::config_of({}).hash());
+  const RunOptions bytes = support::config_of({{"precision", "int8"}});
+  EXPECT_EQ(bytes.device, "cpu:precision=int8");
+  EXPECT_EQ(bytes.hash(), support::config_of({{"device", bytes.device}}).hash());
+  EXPECT_NE(bytes.hash(), support::config_of({}).hash());
+  EXPECT_EQ(bytes.compare, Compare::kNo);
+  EXPECT_EQ(support::config_of({{"precision", "bf16"}, {"device", "cuda:index=2"}}).device,
+            "cuda:precision=bf16,index=2");
+  EXPECT_EQ(support::config_of({{"data", "consensus"}}).precision, "none");
+}
+
+TEST(Resolve, RefusesPrecisionsThatADeviceDoesNotHave) {
+  EXPECT_EQ(message_of({{"precision", "bf16"}}),
+            "[cpu] precision must be one of fp32, int8, got bf16");
+  EXPECT_EQ(message_of({{"precision", "int8"}, {"device", "cuda"}}),
+            "[cuda] precision must be one of tf32, fp32, bf16, got int8");
+  EXPECT_EQ(message_of({{"precision", "fp32"}, {"device", "cpu:precision=int8"}}),
+            "[precision] precision is fp32, and that of the device, cpu:precision=int8, is int8; "
+            "give one of them");
+  EXPECT_EQ(message_of({{"precision", "int8"}, {"data", "consensus"}}),
+            "[consensus] consensus makes its own data and takes no precision; drop --precision");
+}
+
 TEST(Resolve, GivesEachMethodAGraphItCanUse) {
   EXPECT_EQ(support::config_of({{"algorithm", "sgp"}}).graph, "sparse-push:a");
   EXPECT_EQ(support::config_of({{"algorithm", "sgp"}, {"peers", "5"}}).graph, "ring:directed");

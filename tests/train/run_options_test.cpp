@@ -51,6 +51,7 @@ TEST(RunOptions, HaveARowForEveryField) {
                                  .evaluate = 77,
                                  .checkpoint = 77,
                                  .device = "ring",
+                                 .precision = "ring",
                                  .compare = Compare::kYes,
                                  .threads = 77}));
 }
@@ -86,7 +87,8 @@ TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
             "task = 'auto'\nloss = 'auto'\nmodel = 'auto'\npartition = 'auto'\naugment = "
             "'auto'\nvalidation = 0\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
-            "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\ncompare = 'auto'\n"
+            "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
+            "'auto'\ncompare = 'auto'\n"
             "threads = 0\n");
 }
 
@@ -176,7 +178,7 @@ TEST(RunOptions, NamesTheNearestSettingForAnUnknownOne) {
   const std::string all =
       "; there are peers, graph, algorithm, compressor, data, task, loss, model, partition, "
       "augment, validation, init, optimizer, lr, epochs, rounds, batch, seed, link, evaluate, "
-      "checkpoint, device, compare, threads";
+      "checkpoint, device, precision, compare, threads";
   RunOptions config;
   EXPECT_EQ(message_of([&] { config.set("grahp", "ring"); }),
             "[config] there is no setting 'grahp' (did you mean 'graph'?)" + all);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "hearsay/backend/cpu/int8/product.h"
 #include "hearsay/backend/cpu/loops.h"
 #include "hearsay/core/thread_pool.h"
 
@@ -20,10 +21,14 @@ constexpr std::size_t kTileFloats = 1 << 16;  // floats of all rows' tiles toget
 
 class CpuKernels : public Kernels {
  public:
-  explicit CpuKernels(ThreadPool& pool) : pool_(pool) {}
+  CpuKernels(ThreadPool& pool, Precision precision) : pool_(pool), precision_(precision) {}
 
   std::string device() const override { return "cpu"; }
-  std::string isa() const override { return cpu::instruction_set(); }
+  std::string isa() const override {
+    if (precision_ != Precision::kInt8) return cpu::instruction_set();
+    return std::string(cpu::instruction_set()) + " + " + std::string(cpu::byte_product_set());
+  }
+  Precision precision() const override { return precision_; }
 
   void fill(float value, Block y) override {
     for_chunks(y.size(), [&](std::size_t i, std::size_t n) { cpu::fill(value, y.data + i, n); });
@@ -246,14 +251,15 @@ class CpuKernels : public Kernels {
   }
 
   ThreadPool& pool_;
+  Precision precision_;
   std::vector<std::vector<double>> pieces_;
   std::size_t handed_out_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool) {
-  return std::make_unique<CpuKernels>(pool);
+std::unique_ptr<Kernels> make_cpu_kernels(ThreadPool& pool, Precision precision) {
+  return std::make_unique<CpuKernels>(pool, precision);
 }
 
 }  // namespace hearsay::backend

@@ -66,6 +66,7 @@ class CudaKernels final : public Kernels {
 
   std::string device() const override { return "cuda"; }
   std::string isa() const override { return isa_; }
+  Precision precision() const override { return context_->precision; }
   bool on_host() const override { return false; }
   std::size_t lag() const override { return 64; }
 

@@ -21,15 +21,18 @@ using backend::ConstBlock;
 
 /// The state that one thread computes with.
 struct Worker {
-  Worker(const model::Network& network, std::size_t batch, const Loss& loss)
-      : program(network, batch, loss),
+  Worker(backend::Precision precision, const model::Network& network, std::size_t batch,
+         const Loss& loss)
+      : program(make_program(precision, network, batch, loss)),
         samples(batch),
         labels(loss.of_numbers() ? 0 : batch),
         numbers(loss.of_numbers() ? batch * network.outputs() : 0),
         outputs(batch * network.outputs()),
         features(network.shape(network.input()).size()) {}
 
-  std::span<float> image(std::size_t k) { return program.images().subspan(k * features, features); }
+  std::span<float> image(std::size_t k) {
+    return program->images().subspan(k * features, features);
+  }
 
   /// Reads the targets of sample i as those of place k of the batch.
   void read_targets(const data::Dataset& dataset, const data::Samples& from, std::size_t i,
@@ -48,7 +51,7 @@ struct Worker {
     return {.numbers = std::span(numbers).subspan(k * each, count * each)};
   }
 
-  Program program;
+  std::unique_ptr<Program> program;
   std::vector<std::uint32_t> samples;  ///< of a batch
   std::vector<std::uint16_t> labels;   ///< or
   std::vector<float> numbers;
@@ -59,8 +62,9 @@ struct Worker {
 /// Idle workers. There are never more than concurrent calls.
 class Workers {
  public:
-  Workers(const model::Network& network, std::size_t batch, const Loss& of)
-      : loss(of), network_(network), batch_(batch) {
+  Workers(backend::Precision precision, const model::Network& network, std::size_t batch,
+          const Loss& of)
+      : loss(of), precision_(precision), network_(network), batch_(batch) {
     give(make());  // an uncompilable network fails here, before the first call
   }
 
@@ -86,7 +90,7 @@ class Workers {
       const std::lock_guard lock(mutex_);
       idle_.reserve(++made_);  // so that returning a worker cannot fail
     }
-    return std::make_unique<Worker>(network_, batch_, loss);
+    return std::make_unique<Worker>(precision_, network_, batch_, loss);
   }
   std::unique_ptr<Worker> take() {
     {
@@ -104,6 +108,7 @@ class Workers {
     idle_.push_back(std::move(worker));
   }
 
+  backend::Precision precision_;
   const model::Network& network_;
   std::size_t batch_;
   std::mutex mutex_;
@@ -117,7 +122,7 @@ class CpuBank final : public DeviceBank {
           const data::Augmentation& augmentation, const Loss& loss, const ObjectiveContext& context)
       : pool(context.pool),
         dataset(*share.dataset),
-        workers(network, context.batch, loss),
+        workers(context.kernels.precision(), network, context.batch, loss),
         parts_(share.parts),
         augmentation_(augmentation),
         kernels_(backend::make_cpu_kernels(context.pool)),
@@ -177,9 +182,9 @@ class CpuPlan final : public Plan {
       const std::size_t i = rows[k].second;
       workers_.with_one([&](Worker& worker) {
         static_cast<CpuBank&>(bank.minibatches.bank).read(bank.minibatches, i, worker);
-        bank.losses[i] = worker.program.gradient(bank.parameters.row(i), row_of(bank.buffers, i),
-                                                 worker.targets(0, worker.samples.size()),
-                                                 bank.minibatches.keys[i], bank.gradients.row(i));
+        bank.losses[i] = worker.program->gradient(bank.parameters.row(i), row_of(bank.buffers, i),
+                                                  worker.targets(0, worker.samples.size()),
+                                                  bank.minibatches.keys[i], bank.gradients.row(i));
       });
     });
   }
@@ -189,7 +194,7 @@ class CpuPlan final : public Plan {
     pool_.run(parameters.rows, [&](std::size_t i) {
       workers_.with_one([&](Worker& worker) {
         static_cast<CpuBank&>(minibatches.bank).read(minibatches, i, worker);
-        worker.program.observe(parameters.row(i), row_of(buffers, i), momentum);
+        worker.program->observe(parameters.row(i), row_of(buffers, i), momentum);
       });
     });
   }
@@ -214,7 +219,7 @@ class CpuPlan final : public Plan {
  private:
   Totals totals(const data::Dataset& dataset, const data::Samples& samples, Worker& worker,
                 std::span<const float> model, std::span<const float> buffers) const {
-    const std::size_t batch = worker.program.batch(), width = worker.outputs.size() / batch;
+    const std::size_t batch = worker.program->batch(), width = worker.outputs.size() / batch;
     Totals sums{.tallies = std::vector<double>(workers_.loss.tallies(width), 0.0)};
     for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
       const std::size_t count = std::min(batch, samples.size() - begin);
@@ -223,7 +228,7 @@ class CpuPlan final : public Plan {
         data::read_sample(dataset, samples, i, worker.image(k));
         worker.read_targets(dataset, samples, i, k);
       }
-      worker.program.outputs(model, buffers, worker.outputs);
+      worker.program->outputs(model, buffers, worker.outputs);
       for (std::size_t k = 0; k < count; ++k) {
         add_sample(workers_.loss, std::span(worker.outputs).subspan(k * width, width),
                    worker.targets(k, 1), sums);

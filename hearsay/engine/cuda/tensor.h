@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "hearsay/backend/device.h"
+#include "hearsay/backend/precision.h"
 #include "hearsay/core/element_type.h"
 #include "hearsay/engine/cuda/norm/tile_sums.h"
 #include "hearsay/model/operation.h"
@@ -18,6 +18,8 @@ constexpr ElementType storage_type(backend::Precision precision) {
       return ElementType::kF32;
     case backend::Precision::kBf16:
       return ElementType::kBf16;
+    case backend::Precision::kInt8:
+      return ElementType::kI8;
   }
   return ElementType::kF32;
 }

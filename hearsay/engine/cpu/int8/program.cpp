@@ -68,8 +68,8 @@ std::size_t Program::arena_bytes() const {
   return bytes;
 }
 
-double Program::gradient(std::span<const float> parameters, const Targets& targets,
-                         const StreamKey& key, std::span<float> gradient) {
+double Program::gradient(std::span<const float> parameters, std::span<float> /*buffers*/,
+                         const Targets& targets, const StreamKey& key, std::span<float> gradient) {
   if (!is_finite(parameters)) {
     std::ranges::fill(gradient, std::numeric_limits<float>::quiet_NaN());
     return std::numeric_limits<double>::quiet_NaN();
@@ -107,7 +107,8 @@ double Program::gradient(std::span<const float> parameters, const Targets& targe
   return loss;
 }
 
-void Program::outputs(std::span<const float> parameters, std::span<float> outputs) {
+void Program::outputs(std::span<const float> parameters, std::span<const float> /*buffers*/,
+                      std::span<float> outputs) {
   if (!is_finite(parameters)) {
     std::ranges::fill(outputs, std::numeric_limits<float>::quiet_NaN());
     return;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearsay/engine/cpu/int8/step.h"
+#include "hearsay/engine/cpu/program.h"
 #include "hearsay/engine/cpu/storage.h"
 #include "hearsay/engine/fuse.h"
 #include "hearsay/engine/loss.h"
@@ -16,27 +17,27 @@ namespace hearsay::engine::cpu::int8 {
 /// what would do instead.
 void check(const model::Network& network);
 
-/// A network in 8 bits compiled for one thread of the CPU, as cpu::Program is in single precision.
+/// A network in 8 bits, compiled for one thread.
 ///
 /// Models stay f32: every call quantizes the parameters that it is given. A chunk of kChunk samples
 /// at a time goes through the whole network, forward and back, so the arena is that of a chunk,
 /// whatever the batch. A parameter that is not finite makes the loss NaN; codes would hide it.
-///
-/// Thread safety: none; one call at a time.
-class Program {
+class Program final : public cpu::Program {
  public:
   /// Throws InvalidArgument: check, and if a value of the network is never read.
   Program(const model::Network& network, std::size_t batch, const Loss& loss = {});
 
-  std::size_t batch() const { return batch_; }
+  std::size_t batch() const override { return batch_; }
   /// Activations, scratch, codes of weights and the images.
-  std::size_t arena_bytes() const;
+  std::size_t arena_bytes() const override;
 
-  /// As those of cpu::Program; these networks have no running statistics.
-  std::span<float> images() { return images_; }
-  double gradient(std::span<const float> parameters, const Targets& targets, const StreamKey& key,
-                  std::span<float> gradient);
-  void outputs(std::span<const float> parameters, std::span<float> outputs);
+  std::span<float> images() override { return images_; }
+  double gradient(std::span<const float> parameters, std::span<float> buffers,
+                  const Targets& targets, const StreamKey& key, std::span<float> gradient) override;
+  void outputs(std::span<const float> parameters, std::span<const float> buffers,
+               std::span<float> outputs) override;
+  /// These networks have no running statistics.
+  void observe(std::span<const float>, std::span<float>, double) override {}
 
  private:
   void lay_out(const model::Network& network);
