@@ -211,8 +211,8 @@ class Kernels {
   /// Every row becomes the mean of the rows (summed in double, rows ascending).
   virtual void mean_rows(Block x) = 0;
 
-  /// out_k = sum_i x_i[k], in double, rows ascending.
-  virtual void sum_rows(ConstBlock x, std::span<double> out) = 0;
+  /// out_k = sum_i x_i[begin + k], in double, rows ascending.
+  virtual void sum_rows(ConstBlock x, std::size_t begin, std::span<double> out) = 0;
 
   /// For MassMeter, both wait for the device. Keeps the column sums of keep (x + low), as
   /// `sum_rows` would compute them; low may be empty.
@@ -240,7 +240,8 @@ class Kernels {
                                     Block x, Block low) = 0;
 
  private:
-  std::vector<double> mass_of(ConstBlock x, ConstBlock low);
+  /// Of as many columns as `sums` has, from `begin` on.
+  void mass_of(ConstBlock x, ConstBlock low, std::size_t begin, std::span<double> sums);
 
   template <class T>
   void download_row(BasicBlock<const T> from, std::size_t row, std::span<T> to) {

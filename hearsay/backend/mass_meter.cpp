@@ -41,24 +41,29 @@ std::vector<double> block_changes(std::span<const double> before, std::span<cons
   return changes;
 }
 
-std::vector<double> Kernels::mass_of(ConstBlock x, ConstBlock low) {
-  std::vector<double> sums(x.dim);
-  sum_rows(x, sums);
-  if (low.data == nullptr) return sums;
-  std::vector<double> low_sums(x.dim);
-  sum_rows(low, low_sums);
+void Kernels::mass_of(ConstBlock x, ConstBlock low, std::size_t begin, std::span<double> sums) {
+  sum_rows(x, begin, sums);
+  if (low.data == nullptr) return;
+  std::vector<double> low_sums(sums.size());
+  sum_rows(low, begin, low_sums);
   for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += low_sums[k];
-  return sums;
 }
 
 void Kernels::keep_mass(ConstBlock x, ConstBlock low, double keep) {
-  kept_mass_ = mass_of(x, low);
+  kept_mass_.resize(x.dim);
+  mass_of(x, low, 0, kept_mass_);
   for (double& sum : kept_mass_) sum *= keep;
 }
 
 std::vector<double> Kernels::mass_change(ConstBlock x, ConstBlock low) {
-  std::vector<double> changes = block_changes(kept_mass_, mass_of(x, low));
-  kept_mass_ = {};  // measured rounds are rare, and evaluations need the memory
+  std::vector<double> changes, sums(std::min(x.dim, 16 * kMassBlock));
+  for (std::size_t begin = 0; begin < x.dim; begin += sums.size()) {
+    const auto piece = std::span(sums).first(std::min(sums.size(), x.dim - begin));
+    mass_of(x, low, begin, piece);
+    const auto kept = std::span(kept_mass_).subspan(begin, piece.size());
+    for (const double change : block_changes(kept, piece)) changes.push_back(change);
+  }
+  kept_mass_ = std::vector<double>();  // measured rounds are rare; evaluations need the memory
   return changes;
 }
 

@@ -31,14 +31,13 @@ std::vector<float> RoundDriver::average_model() const {
     group().collectives().mean(placement_, models.floats(), mean);
     return mean;
   }
-  std::vector<double> sum(mean.size());
-  kernels_.sum_rows(models(), sum);
-  constexpr std::size_t kPiece = 1 << 16;
-  machine_->pool().run((mean.size() + kPiece - 1) / kPiece, [&](std::size_t piece) {
-    for (std::size_t k = piece * kPiece; k < std::min(mean.size(), (piece + 1) * kPiece); ++k) {
-      mean[k] = static_cast<float>(sum[k] / static_cast<double>(peers()));
-    }
-  });
+  const auto n = static_cast<double>(peers());
+  std::vector<double> sums(std::min<std::size_t>(mean.size(), 1 << 16));
+  for (std::size_t begin = 0; begin < mean.size(); begin += sums.size()) {
+    const std::size_t count = std::min(sums.size(), mean.size() - begin);
+    kernels_.sum_rows(models(), begin, std::span(sums).first(count));
+    for (std::size_t k = 0; k < count; ++k) mean[begin + k] = static_cast<float>(sums[k] / n);
+  }
   return mean;
 }
 

@@ -91,6 +91,7 @@ Trainer::Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> mach
           .graph_name = config.graph,
           .compressor_name = config.compressor},
       machine_);
+  if (config.init == "none") init_ = std::vector<float>();  // the objective makes it again
   if (!buffers.empty()) {
     for (std::size_t i = 0; i < rows(); ++i) objective_->set_buffers(i, buffers);
   }

@@ -106,7 +106,7 @@ class Trainer {
   std::shared_ptr<gossip::Machine> machine_;  ///< outlives the objective, whose arrays are on it
   std::unique_ptr<engine::Objective> objective_;
   std::unique_ptr<gossip::LearningRate> rate_;
-  std::vector<float> init_;  ///< initial model of all peers; empty: each has that of the objective
+  std::vector<float> init_;  ///< initial model of all peers; empty: that of the objective
   std::unique_ptr<gossip::RoundDriver> driver_;
   std::uint64_t training_rounds_ = 0;
 };

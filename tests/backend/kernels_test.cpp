@@ -14,7 +14,8 @@ INSTANTIATE_TEST_SUITE_P(Cpu, KernelTest,
 
 INSTANTIATE_TEST_SUITE_P(Cpu, MeterTest,
                          ::testing::Values(Case{"cpu", 1, 0, 1}, Case{"cpu", 3, 7, 1},
-                                           Case{"cpu", 5, 1001, 2}, Case{"cpu", 130, 517, 2}),
+                                           Case{"cpu", 5, 1001, 2}, Case{"cpu", 130, 517, 2},
+                                           Case{"cpu", 2, 70'001, 2}),
                          case_name);
 
 }  // namespace

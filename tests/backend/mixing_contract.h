@@ -66,8 +66,8 @@ TEST_P(KernelTest, CompensatedMixingConservesTheSumFarBeyondFloats) {
   const Ring ring(rows());
   const auto mass = [&] {
     std::vector<double> sums(dim()), rest(dim());
-    kernels_->sum_rows(x, sums);
-    kernels_->sum_rows(low, rest);
+    kernels_->sum_rows(x, 0, sums);
+    kernels_->sum_rows(low, 0, rest);
     for (std::size_t k = 0; k < dim(); ++k) sums[k] += rest[k];
     return sums;
   };

@@ -46,8 +46,8 @@ class FarKernels : public backend::Kernels {
     near_->accumulate(a, near(q), near(y));
   }
   void mean_rows(backend::Block x) override { near_->mean_rows(near(x)); }
-  void sum_rows(backend::ConstBlock x, std::span<double> out) override {
-    near_->sum_rows(near(x), out);
+  void sum_rows(backend::ConstBlock x, std::size_t begin, std::span<double> out) override {
+    near_->sum_rows(near(x), begin, out);
   }
   double magnitude(std::span<const backend::VectorView> q, std::size_t dim) override {
     return near_->magnitude(near(q), dim);

@@ -95,11 +95,11 @@ class CpuKernels : public Kernels {
     pool_.run(x.rows, [&](std::size_t i) { out[i] = cpu::squared_norm(x.row(i).data(), x.dim); });
   }
 
-  void sum_rows(ConstBlock x, std::span<double> out) override {
-    for_chunks(x.dim, [&](std::size_t begin, std::size_t n) {
-      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(begin), n, 0.0);
+  void sum_rows(ConstBlock x, std::size_t begin, std::span<double> out) override {
+    for_chunks(out.size(), [&](std::size_t first, std::size_t n) {
+      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(first), n, 0.0);
       for (std::size_t i = 0; i < x.rows; ++i) {
-        cpu::add_to_double(x.row(i).data() + begin, out.data() + begin, n);
+        cpu::add_to_double(x.row(i).data() + begin + first, out.data() + first, n);
       }
     });
   }

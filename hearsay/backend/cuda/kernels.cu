@@ -152,12 +152,12 @@ class CudaKernels final : public Kernels {
                       x.dim);
   }
 
-  void sum_rows(ConstBlock x, std::span<double> out) override {
-    if (x.dim == 0) return;
-    double* sums = sums_of(x.dim);
-    recorder().launch(sum_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, x.rows, x.dim,
-                      sums);
-    copy_to_host(sums, out.data(), x.dim * sizeof(double));
+  void sum_rows(ConstBlock x, std::size_t begin, std::span<double> out) override {
+    if (out.empty()) return;
+    double* sums = sums_of(out.size());
+    recorder().launch(sum_columns, blocks_for(out.size(), kThreads), kThreads, 0, x.data + begin,
+                      x.rows, x.dim, out.size(), sums);
+    copy_to_host(sums, out.data(), out.size_bytes());
   }
 
   void keep_mass(ConstBlock x, ConstBlock low, double keep) override {

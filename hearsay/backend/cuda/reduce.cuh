@@ -62,10 +62,11 @@ inline __device__ double column_mass(const float* x, const float* low, std::size
 /// out[k] = sum of column k, rows ascending, in double. Grid: ceil(dim / 256), 256 threads, one
 /// column per thread; neighbours read neighbouring entries. No shared memory. Bound by memory
 /// bandwidth; not measured.
-__global__ void sum_columns(const float* x, std::size_t rows, std::size_t dim, double* out) {
+__global__ void sum_columns(const float* x, std::size_t rows, std::size_t dim, std::size_t columns,
+                            double* out) {
   backend::cuda::begin_launch();
   const std::size_t k = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  if (k >= dim) return;
+  if (k >= columns) return;
   double sum = 0;
   for (std::size_t i = 0; i < rows; ++i) sum += static_cast<double>(x[i * dim + k]);
   out[k] = sum;
