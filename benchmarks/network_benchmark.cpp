@@ -14,10 +14,14 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/backend/cpu/int8/product.h"
+#include "hearsay/core/random.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/data/dataset.h"
+#include "hearsay/engine/cpu/program.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/round_driver.h"
+#include "hearsay/model/models.h"
 #include "hearsay/train/run_options.h"
 #include "hearsay/train/trainer.h"
 
@@ -30,9 +34,10 @@ constexpr const char* kImages = "synthetic:shape=3x32x32,classes=10,samples=2000
 
 /// A bank of peers that train a model on synthetic images of CIFAR's size.
 struct Peers {
-  Peers(const std::string& model, std::size_t count, std::size_t threads)
+  Peers(const std::string& model, std::size_t count, std::size_t threads,
+        backend::Precision precision = backend::Precision::kFp32)
       : pool(threads),
-        kernels(backend::make_cpu_kernels(pool)),
+        kernels(backend::make_cpu_kernels(pool, precision)),
         objective(engine::make_objective(kImages, {.peers = count,
                                                    .first = 0,
                                                    .rows = count,
@@ -93,6 +98,63 @@ BENCHMARK_CAPTURE(step, resnet20_range_evonorm_sigmoid, "resnet20:norm=range-evo
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(step, vgg11, "vgg11")->MinTime(5)->Unit(benchmark::kMillisecond);
 
+constexpr const char* kFloats = "resnet20:norm=evonorm";
+constexpr const char* kBytes = "resnet20:norm=range-evonorm";
+
+/// A step in 8 bits against one in single precision with EvoNorm, alternating; in every instruction
+/// set that this machine has, fastest first.
+void int8_step(benchmark::State& state) {
+  const std::string_view set =
+      backend::cpu::byte_product_sets()[static_cast<std::size_t>(state.range(0))];
+  if (!backend::cpu::has_byte_product_set(set)) {
+    state.SkipWithError(fmt::format("this machine has no {}", set).c_str());
+    return;
+  }
+  state.SetLabel(std::string(set));
+  backend::cpu::use_byte_product_set(set);
+  Peers floats(kFloats, 1, 1), bytes(kBytes, 1, 1, backend::Precision::kInt8);
+  std::vector<double> in_floats, in_bytes;
+  for (auto _ : state) {
+    in_floats.push_back(floats.seconds_of_a_round());
+    in_bytes.push_back(bytes.seconds_of_a_round());
+  }
+  backend::cpu::use_byte_product_set("");
+  state.counters["fp32_ms"] = 1e3 * median(in_floats);
+  state.counters["int8_ms"] = 1e3 * median(in_bytes);
+  state.counters["speedup"] = median(in_floats) / median(in_bytes);
+}
+BENCHMARK(int8_step)->DenseRange(0, 2)->MinTime(5)->Unit(benchmark::kMillisecond);
+
+/// The same for a forward pass in evaluation, and the memory of the programs.
+void int8_evaluation(benchmark::State& state) {
+  const auto batch = static_cast<std::size_t>(state.range(0));
+  const auto float_net = model::make_model(kFloats, {3, 32, 32}, 10);
+  const auto byte_net = model::make_model(kBytes, {3, 32, 32}, 10);
+  const auto floats = engine::cpu::make_program(backend::Precision::kFp32, float_net, batch, {});
+  const auto bytes = engine::cpu::make_program(backend::Precision::kInt8, byte_net, batch, {});
+  const auto seconds = [&](const model::Network& net, engine::cpu::Program& program) {
+    std::vector<float> x(net.layout().dim()), outputs(batch * net.outputs());
+    net.initialize(1, x);
+    Random random(1, Purpose::kTest);
+    for (float& value : program.images()) value = static_cast<float>(random.normal());
+    const auto begin = std::chrono::steady_clock::now();
+    program.outputs(x, {}, outputs);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::vector<double> in_floats, in_bytes;
+  for (auto _ : state) {
+    in_floats.push_back(seconds(float_net, *floats));
+    in_bytes.push_back(seconds(byte_net, *bytes));
+  }
+  const auto arena = [](const engine::cpu::Program& program) {
+    return static_cast<double>(program.arena_bytes());
+  };
+  state.counters["speedup"] = median(in_floats) / median(in_bytes);
+  state.counters["int8_MB"] = arena(*bytes) / 1e6;
+  state.counters["arena_ratio"] = arena(*floats) / arena(*bytes);
+}
+BENCHMARK(int8_evaluation)->Arg(32)->Arg(8)->MinTime(2)->Unit(benchmark::kMillisecond);
+
 /// Two peers on two threads against one peer on one thread, alternating.
 void two_threads(benchmark::State& state) {
   Peers one("resnet20", 1, 1), two("resnet20", 2, 2);
@@ -146,15 +208,16 @@ double status_bytes(const std::string& name) {
   return 0;
 }
 
-/// A whole process that trains one peer, started by `peak_memory`: prints its peak resident memory
-/// beyond the dataset.
-int train_one_peer() {
+/// A whole process that trains one peer with sparse-push, started by `peak_memory`: prints its peak
+/// resident memory beyond the dataset.
+int train_one_peer(const std::string& model, const std::string& precision) {
   train::RunOptions config;
   config.peers = 1;
   config.graph = "complete";
-  config.algorithm = "sgp";
+  config.algorithm = "sparse-push";
   config.data = kImages;
-  config.model = "resnet20";
+  config.model = model;
+  config.precision = precision;
   config.rounds = 10;
   config.threads = 1;
   {
@@ -170,22 +233,33 @@ int train_one_peer() {
   return 0;
 }
 
-void peak_memory(benchmark::State& state) {
+void peak_memory(benchmark::State& state, const char* model, const char* precision) {
   double bytes = 0;
   for (auto _ : state) {
-    const std::string self = fmt::format("/proc/{}/exe --train-one-peer", getpid());
+    const std::string self =
+        fmt::format("/proc/{}/exe --train-one-peer {} {}", getpid(), model, precision);
     FILE* child = popen(self.c_str(), "r");
     if (child == nullptr || fscanf(child, "%lf", &bytes) != 1) state.SkipWithError("no child");
     if (child != nullptr) pclose(child);
   }
   state.counters["MB"] = bytes / 1e6;
 }
-BENCHMARK(peak_memory)->Iterations(1)->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, resnet20, "resnet20", "fp32")
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, resnet20_evonorm, kFloats, "fp32")
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, resnet20_int8, kBytes, "int8")
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "--train-one-peer") == 0) return train_one_peer();
+  if (argc == 4 && std::strcmp(argv[1], "--train-one-peer") == 0) {
+    return train_one_peer(argv[2], argv[3]);
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

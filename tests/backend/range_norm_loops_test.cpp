@@ -6,6 +6,7 @@
 
 #include "hearsay/backend/cpu/int8/range_norm.h"
 #include "hearsay/core/random.h"
+#include "hearsay/engine/quantize.h"
 #include "support/instruction_set.h"
 
 /// The vector loops of Range EvoNorm on codes against plain ones, which round to float after every
@@ -59,11 +60,17 @@ class RangeNormLoops : public ::testing::TestWithParam<std::int64_t> {
 
 TEST_P(RangeNormLoops, Forward) {
   for (const bool adds : {false, true}) {
-    std::vector<float> y(q_.size());
     const float scale = 0.037f;
-    const Image<const std::int8_t> residual{adds ? residual_.data() : nullptr, kPitch};
-    const float most = gate_forward(codes(), kSize, n_.data(), a_.data(), bias_.data(), residual,
-                                    scale, {y.data(), kPitch});
+    const GateInput input{.q = codes(),
+                          .size = kSize,
+                          .n = n_.data(),
+                          .a = a_.data(),
+                          .bias = bias_.data(),
+                          .residual = {adds ? residual_.data() : nullptr, kPitch},
+                          .residual_scale = scale};
+    const float most = gate_magnitude(input), factor = engine::factor_of(most, engine::kTop8);
+    std::vector<std::int8_t> y(q_.size());
+    gate_codes(input, factor, {y.data(), kPitch});
     float expected_most = 0;
     for_each([&](std::size_t i, std::size_t c) {
       const float scaled = a_[c] * static_cast<float>(q_[i]), gated = scaled * gate(i, c);
@@ -72,7 +79,7 @@ TEST_P(RangeNormLoops, Forward) {
         const float other = static_cast<float>(residual_[i]) * scale;
         expected = other + expected;
       }
-      ASSERT_EQ(y[i], expected);
+      ASSERT_EQ(y[i], engine::code8(expected, factor));
       expected_most = std::max(expected_most, std::abs(expected));
     });
     EXPECT_EQ(most, expected_most);
@@ -105,61 +112,81 @@ TEST_P(RangeNormLoops, Sums) {
   }
 }
 
-TEST_P(RangeNormLoops, Backward) {
-  std::vector<float> d(q_.size());
-  gate_backward(codes(), {g_.data(), kPitch}, kSize, n_.data(), a_.data(), {d.data(), kPitch});
-  int outside = 0;
-  for_each([&](std::size_t i, std::size_t c) {
-    const float step = n_[c] * static_cast<float>(q_[i]);
-    const float slope = gate(i, c) + (inside(i, c) ? step : 0), scaled = a_[c] * g_[i];
-    ASSERT_EQ(d[i], scaled * slope);
-    outside += !inside(i, c);
-  });
-  EXPECT_GT(outside, 50);
-}
-
 /// Pieces end within rows.
-TEST_P(RangeNormLoops, Extremes) {
-  for (std::int8_t& code : q_) code = static_cast<std::int8_t>(code % 3);
+TEST_P(RangeNormLoops, Backward) {
+  for (std::int8_t& code : q_) code = static_cast<std::int8_t>(code / 8 * 8);  // ties
   for (const std::size_t length : {1u, 3u, 8u, 24u}) {
-    const std::size_t pieces = kSize.pixels() / length, size = pieces * kSize.channels;
-    std::vector<std::int8_t> high(size), low(size);
-    std::vector<std::int32_t> highs(size, 5), lows(size, 5);
-    find_extremes(codes(), kSize, length, {high.data(), low.data(), highs.data(), lows.data()});
-    std::vector<float> more(size), less(size), d(q_.size(), 1.0f);
-    for (std::size_t k = 0; k < size; ++k) {
-      more[k] = 0.25f * static_cast<float>(k + 1);
-      less[k] = -0.5f * static_cast<float>(k + 1);
+    const std::size_t entries = kSize.pixels() / length * kSize.channels;
+    std::vector<std::int8_t> high(entries), low(entries);
+    find_extremes(codes(), kSize, length, high.data(), low.data());
+    std::vector<float> at_high(entries), at_low(entries), d(q_.size());
+    for (std::size_t k = 0; k < entries; ++k) {
+      at_high[k] = 0.25f * static_cast<float>(k + 1);
+      at_low[k] = -0.5f * static_cast<float>(k + 1);
     }
-    add_at_extremes(codes(), kSize, length, {high.data(), low.data(), more.data(), less.data()},
-                    {d.data(), kPitch});
-    for (std::size_t k = 0; k < size; ++k) {
-      const std::size_t first = k / kSize.channels * length, c = k % kSize.channels;
-      std::vector<int> values;
-      for (std::size_t p = first; p < first + length; ++p) values.push_back(q_[place(p) + c]);
-      ASSERT_EQ(high[k], std::ranges::max(values));
-      ASSERT_EQ(low[k], std::ranges::min(values));
-      ASSERT_EQ(highs[k], std::ranges::count(values, high[k]));
-      ASSERT_EQ(lows[k], std::ranges::count(values, low[k]));
-      for (std::size_t p = first; p < first + length; ++p) {
-        const std::size_t i = place(p) + c;
-        const float added = (q_[i] == high[k] ? more[k] : 0) + (q_[i] == low[k] ? less[k] : 0);
-        ASSERT_EQ(d[i], 1.0f + added);
+    gate_backward(codes(), {g_.data(), kPitch}, kSize, n_.data(), a_.data(),
+                  {.length = length,
+                   .high = high.data(),
+                   .low = low.data(),
+                   .at_high = at_high.data(),
+                   .at_low = at_low.data()},
+                  {d.data(), kPitch});
+    int outside = 0, extreme = 0;
+    for (std::size_t p = 0; p < kSize.pixels(); ++p) {
+      for (std::size_t c = 0; c < kSize.channels; ++c) {
+        const std::size_t i = place(p) + c, k = p / length * kSize.channels + c;
+        const float step = n_[c] * static_cast<float>(q_[i]);
+        const float slope = gate(i, c) + (inside(i, c) ? step : 0), scaled = a_[c] * g_[i];
+        const float own = scaled * slope;
+        const float added = (q_[i] == high[k] ? at_high[k] : 0) + (q_[i] == low[k] ? at_low[k] : 0);
+        ASSERT_EQ(d[i], own + added);
+        outside += !inside(i, c);
+        extreme += q_[i] == high[k];
       }
     }
+    EXPECT_GT(outside, 50);
+    EXPECT_GE(extreme, entries);
   }
 }
 
-TEST_P(RangeNormLoops, CountsBeyondABytesRange) {
-  constexpr ImageSize kLarge{.rows = 20, .columns = 20, .channels = 16};
-  const std::vector<std::int8_t> same(kLarge.size(), -7);
-  std::vector<std::int8_t> high(16), low(16);
-  std::vector<std::int32_t> highs(16), lows(16);
-  find_extremes({same.data(), 20 * 16}, kLarge, 400,
-                {high.data(), low.data(), highs.data(), lows.data()});
-  EXPECT_EQ(high[3], -7);
-  EXPECT_EQ(highs[3], 400);
-  EXPECT_EQ(lows[15], 400);
+/// Samples whose vectors hold several pixels, a part of one, or exactly one; pieces that fill
+/// vectors and pieces that do not; more equal codes than a counter of 8 bits holds.
+TEST_P(RangeNormLoops, Extremes) {
+  struct Sample {
+    ImageSize size;
+    std::size_t pitch;
+    std::vector<std::size_t> lengths;
+  };
+  const Sample samples[] = {
+      {{6, 4, 32}, 5 * 32, {1, 3, 8, 24}}, {{16, 8, 16}, 9 * 16, {4, 8, 32, 64, 128}},
+      {{4, 4, 64}, 4 * 64, {1, 2, 8, 16}}, {{3, 5, 128}, 6 * 128, {5, 15}},
+      {{3, 7, 48}, 8 * 48, {7, 3, 21}},    {{40, 40, 16}, 41 * 16, {1600, 100}},
+      {{20, 20, 64}, 20 * 64, {400}},
+  };
+  Random random(2, Purpose::kTest);
+  for (const auto& [size, pitch, lengths] : samples) {
+    std::vector<std::int8_t> q(size.rows * pitch);
+    for (std::int8_t& code : q) code = static_cast<std::int8_t>(random.below(3));
+    for (const std::size_t length : lengths) {
+      const std::size_t entries = size.pixels() / length * size.channels;
+      std::vector<std::int8_t> high(entries), low(entries);
+      std::vector<std::int32_t> highs(entries, 5), lows(entries, 5);
+      const Image<const std::int8_t> image{q.data(), pitch};
+      find_extremes(image, size, length, high.data(), low.data());
+      count_extremes(image, size, length, high.data(), low.data(), highs.data(), lows.data());
+      for (std::size_t k = 0; k < entries; ++k) {
+        const std::size_t first = k / size.channels * length, c = k % size.channels;
+        std::vector<int> values;
+        for (std::size_t p = first; p < first + length; ++p) {
+          values.push_back(q[p / size.columns * pitch + p % size.columns * size.channels + c]);
+        }
+        ASSERT_EQ(high[k], std::ranges::max(values));
+        ASSERT_EQ(low[k], std::ranges::min(values));
+        ASSERT_EQ(highs[k], std::ranges::count(values, high[k]));
+        ASSERT_EQ(lows[k], std::ranges::count(values, low[k]));
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sets, RangeNormLoops,

@@ -35,29 +35,54 @@ struct Gated {
 };
 
 /// All loops: a vector of channels, whose coefficients stay in registers, then its pixels.
-std::int32_t gate_forward(Image<const std::int8_t> q, const ImageSize& size, const float* n,
-                          const float* a, const float* bias, Image<const std::int8_t> residual,
-                          float residual_scale, Image<float> y) {
+/// body(y, place in the output with that pitch).
+template <bool kAdds, class Body>
+HWY_INLINE void for_each_gated(const GateInput& in, std::size_t pitch, const Body& body) {
   const Floats d;
-  const Words w;
-  auto most = hn::Zero(w);
-  const auto scale = hn::Set(d, residual_scale);
-  for (std::size_t c = 0; c < size.channels; c += hn::Lanes(d)) {
-    const auto kn = hn::LoadU(d, n + c), ka = hn::LoadU(d, a + c), kb = hn::LoadU(d, bias + c);
-    for (std::size_t r = 0; r < size.rows; ++r) {
-      const std::int8_t* row = q.data + r * q.pitch + c;
-      const std::int8_t* other = residual.data ? residual.data + r * residual.pitch + c : nullptr;
-      float* out = y.data + r * y.pitch + c;
-      for (std::size_t i = 0; i < size.columns * size.channels; i += size.channels) {
-        const auto x = load_codes(row + i);
-        auto value = hn::Add(hn::Mul(hn::Mul(ka, x), Gated(kn, x).t), kb);
-        if (other != nullptr) value = hn::Add(hn::Mul(load_codes(other + i), scale), value);
-        most = hn::Max(most, hn::BitCast(w, hn::Abs(value)));
-        hn::StoreU(value, d, out + i);
+  const std::size_t channels = in.size.channels;
+  const auto scale = hn::Set(d, in.residual_scale);
+  for (std::size_t c = 0; c < channels; c += hn::Lanes(d)) {
+    const auto n = hn::LoadU(d, in.n + c), a = hn::LoadU(d, in.a + c);
+    const auto bias = hn::LoadU(d, in.bias + c);
+    for (std::size_t r = 0; r < in.size.rows; ++r) {
+      const std::int8_t* row = in.q.data + r * in.q.pitch + c;
+      const std::int8_t* other = kAdds ? in.residual.data + r * in.residual.pitch + c : nullptr;
+      const std::size_t out = r * pitch + c;
+      for (std::size_t i = 0; i < in.size.columns * channels; i += channels) {
+        const auto q = load_codes(row + i);
+        auto y = hn::Add(hn::Mul(hn::Mul(a, q), Gated(n, q).t), bias);
+        if constexpr (kAdds) y = hn::Add(hn::Mul(load_codes(other + i), scale), y);
+        body(y, out + i);
       }
     }
   }
+}
+template <class Body>
+HWY_INLINE void for_each_gated(const GateInput& in, std::size_t pitch, const Body& body) {
+  if (in.residual.data) {
+    for_each_gated<true>(in, pitch, body);
+  } else {
+    for_each_gated<false>(in, pitch, body);
+  }
+}
+
+std::int32_t magnitude_of_gated(const GateInput& input) {
+  const Words w;
+  auto most = hn::Zero(w);
+  for_each_gated(input, 0,
+                 [&](Float y, std::size_t) { most = hn::Max(most, hn::BitCast(w, hn::Abs(y))); });
   return hn::GetLane(hn::MaxOfLanes(w, most));
+}
+
+void gate_codes(const GateInput& input, float factor, Image<std::int8_t> codes) {
+  const Words w;
+  const auto k = hn::Set(Floats(), factor), shift = hn::Set(Floats(), 0x1.8p23f);
+  for_each_gated(input, codes.pitch, [&](Float y, std::size_t at) {
+    // engine::nearest_integer
+    const auto sum = hn::BitCast(w, hn::Add(hn::Mul(y, k), shift));
+    const auto code = hn::Sub(sum, hn::BitCast(w, shift));
+    hn::StoreU(hn::DemoteTo(Codes(), code), Codes(), codes.data + at);
+  });
 }
 
 void gate_sums(Image<const std::int8_t> q, Image<const float> g, const ImageSize& size,
@@ -92,85 +117,182 @@ void gate_sums(Image<const std::int8_t> q, Image<const float> g, const ImageSize
   }
 }
 
+/// body(row, first column, columns) for the parts of rows that `count` pixels from `first` on are.
+template <class Body>
+HWY_INLINE void for_each_part(const ImageSize& size, std::size_t first, std::size_t count,
+                              const Body& body) {
+  std::size_t row = first / size.columns, column = first % size.columns;
+  while (count > 0) {
+    const std::size_t columns = HWY_MIN(size.columns - column, count);
+    body(row, column, columns);
+    count -= columns;
+    column = 0;
+    ++row;
+  }
+}
+
 void gate_backward(Image<const std::int8_t> q, Image<const float> g, const ImageSize& size,
-                   const float* n, const float* a, Image<float> d) {
-  const Floats tag;
-  for (std::size_t c = 0; c < size.channels; c += hn::Lanes(tag)) {
-    const auto kn = hn::LoadU(tag, n + c), ka = hn::LoadU(tag, a + c);
-    for (std::size_t r = 0; r < size.rows; ++r) {
-      const std::int8_t* row = q.data + r * q.pitch + c;
-      const float* gradients = g.data + r * g.pitch + c;
-      float* out = d.data + r * d.pitch + c;
-      for (std::size_t i = 0; i < size.columns * size.channels; i += size.channels) {
-        const auto x = load_codes(row + i);
-        const Gated gated(kn, x);
-        const auto slope = hn::Add(gated.t, hn::IfThenElseZero(gated.inside(), hn::Mul(kn, x)));
-        hn::StoreU(hn::Mul(hn::Mul(ka, hn::LoadU(tag, gradients + i)), slope), tag, out + i);
-      }
-    }
-  }
-}
-
-void find_extremes(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
-                   const CodeExtremes& found) {
-  const hn::CappedTag<std::int8_t, 16> d;
-  const std::size_t lanes = hn::Lanes(d), channels = size.channels;
-  HWY_ALIGN std::int8_t counts[2][16];
-  for (std::size_t c = 0; c < channels; c += lanes) {
-    const auto at = [&](std::size_t p) {
-      return hn::LoadU(d, q.data + p / size.columns * q.pitch + p % size.columns * channels + c);
-    };
-    for (std::size_t first = 0; first < size.pixels(); first += length) {
-      const std::size_t place = first / length * channels + c;
-      auto most = at(first), least = most;
-      for (std::size_t p = first + 1; p < first + length; ++p) {
-        const auto value = at(p);
-        most = hn::Max(most, value);
-        least = hn::Min(least, value);
-      }
-      hn::StoreU(most, d, found.high + place);
-      hn::StoreU(least, d, found.low + place);
-      std::fill_n(found.highs + place, lanes, 0);
-      std::fill_n(found.lows + place, lanes, 0);
-      constexpr std::size_t kMost = 127;  // what a counter of 8 bits holds
-      for (std::size_t begin = first; begin < first + length; begin += kMost) {
-        auto highs = hn::Zero(d), lows = highs;  // minus the counts
-        for (std::size_t p = begin; p < std::min(begin + kMost, first + length); ++p) {
-          const auto value = at(p);
-          highs = hn::Add(highs, hn::VecFromMask(d, hn::Eq(value, most)));
-          lows = hn::Add(lows, hn::VecFromMask(d, hn::Eq(value, least)));
-        }
-        hn::Store(highs, d, counts[0]);
-        hn::Store(lows, d, counts[1]);
-        for (std::size_t l = 0; l < lanes; ++l) {
-          found.highs[place + l] -= counts[0][l];
-          found.lows[place + l] -= counts[1][l];
-        }
-      }
-    }
-  }
-}
-
-void add_shares(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
-                const CodeShares& shares, Image<float> d) {
+                   const float* n, const float* a, const ExtremeShares& shares, Image<float> d) {
   const Floats tag;
   const std::size_t channels = size.channels;
   for (std::size_t c = 0; c < channels; c += hn::Lanes(tag)) {
-    for (std::size_t first = 0; first < size.pixels(); first += length) {
-      const std::size_t place = first / length * channels + c;
+    const auto kn = hn::LoadU(tag, n + c), ka = hn::LoadU(tag, a + c);
+    for (std::size_t first = 0; first < size.pixels(); first += shares.length) {
+      const std::size_t place = first / shares.length * channels + c;
       const auto most = load_codes(shares.high + place), least = load_codes(shares.low + place);
-      const auto more = hn::LoadU(tag, shares.highs + place);
-      const auto less = hn::LoadU(tag, shares.lows + place);
-      for (std::size_t p = first; p < first + length; ++p) {
-        const std::size_t r = p / size.columns, i = p % size.columns * channels + c;
-        const auto value = load_codes(q.data + r * q.pitch + i);
-        float* out = d.data + r * d.pitch + i;
-        const auto high = hn::IfThenElseZero(hn::Eq(value, most), more);
-        const auto low = hn::IfThenElseZero(hn::Eq(value, least), less);
-        hn::StoreU(hn::Add(hn::LoadU(tag, out), hn::Add(high, low)), tag, out);
-      }
+      const auto at_high = hn::LoadU(tag, shares.at_high + place);
+      const auto at_low = hn::LoadU(tag, shares.at_low + place);
+      for_each_part(
+          size, first, shares.length, [&](std::size_t r, std::size_t x, std::size_t part) {
+            const std::int8_t* row = q.data + r * q.pitch + x * channels + c;
+            const float* gradients = g.data + r * g.pitch + x * channels + c;
+            float* out = d.data + r * d.pitch + x * channels + c;
+            for (std::size_t i = 0; i < part * channels; i += channels) {
+              const auto value = load_codes(row + i);
+              const Gated gated(kn, value);
+              const auto slope =
+                  hn::Add(gated.t, hn::IfThenElseZero(gated.inside(), hn::Mul(kn, value)));
+              const auto own = hn::Mul(hn::Mul(ka, hn::LoadU(tag, gradients + i)), slope);
+              const auto high = hn::IfThenElseZero(hn::Eq(value, most), at_high);
+              const auto low = hn::IfThenElseZero(hn::Eq(value, least), at_low);
+              hn::StoreU(hn::Add(own, hn::Add(high, low)), tag, out + i);
+            }
+          });
     }
   }
+}
+
+using Bytes = hn::CappedTag<std::int8_t, 64>;
+using Narrow = hn::CappedTag<std::int8_t, 16>;
+
+/// How the loops over codes go through a sample: vectors of several pixels' channels, if these fill
+/// one and no piece ends within one; else of some channels of one pixel.
+template <class D>
+struct Walk {
+  Walk(const ImageSize& image, std::size_t piece)
+      : size(image),
+        length(piece),
+        step(HWY_MAX(image.channels, hn::Lanes(D()))),
+        width(HWY_MIN(image.channels, hn::Lanes(D()))) {}
+
+  static bool fits(const ImageSize& image, std::size_t piece) {
+    const std::size_t lanes = hn::Lanes(D()), channels = image.channels;
+    return channels % lanes == 0 || (lanes % channels == 0 && piece * channels % lanes == 0 &&
+                                     image.columns * channels % lanes == 0);
+  }
+
+  /// body(piece, first channel).
+  template <class Body>
+  HWY_INLINE void for_each_piece(const Body& body) const {
+    for (std::size_t c = 0; c < size.channels; c += width) {
+      for (std::size_t k = 0; k < size.pixels() / length; ++k) body(k, c);
+    }
+  }
+  /// body(vector) for all of a piece.
+  template <class Body>
+  HWY_INLINE void for_each_vector(Image<const std::int8_t> q, std::size_t piece, std::size_t c,
+                                  const Body& body) const {
+    for_each_part(size, piece * length, length,
+                  [&](std::size_t r, std::size_t x, std::size_t part) {
+                    const std::int8_t* row = q.data + r * q.pitch + x * size.channels + c;
+                    for (std::size_t i = 0; i < part * size.channels; i += step) {
+                      body(hn::LoadU(D(), row + i));
+                    }
+                  });
+  }
+
+  ImageSize size;
+  std::size_t length;
+  std::size_t step;   ///< bytes between vectors
+  std::size_t width;  ///< channels in a vector, which has several pixels' if it is longer
+};
+
+template <class D>
+HWY_INLINE void extremes(Image<const std::int8_t> q, const Walk<D>& walk, std::int8_t* high,
+                         std::int8_t* low) {
+  const D d;
+  HWY_ALIGN std::int8_t found[2][64];
+  walk.for_each_piece([&](std::size_t piece, std::size_t c) {
+    auto most = hn::Set(d, -128), least = hn::Set(d, 127);
+    walk.for_each_vector(q, piece, c, [&](hn::Vec<D> value) {
+      most = hn::Max(most, value);
+      least = hn::Min(least, value);
+    });
+    hn::Store(most, d, found[0]);
+    hn::Store(least, d, found[1]);
+    std::int8_t* highs = high + piece * walk.size.channels + c;
+    std::int8_t* lows = low + piece * walk.size.channels + c;
+    for (std::size_t l = 0; l < walk.width; ++l) {
+      highs[l] = found[0][l];
+      lows[l] = found[1][l];
+    }
+    for (std::size_t pixel = walk.width; pixel < hn::Lanes(d); pixel += walk.width) {
+      for (std::size_t l = 0; l < walk.width; ++l) {
+        highs[l] = HWY_MAX(highs[l], found[0][pixel + l]);
+        lows[l] = HWY_MIN(lows[l], found[1][pixel + l]);
+      }
+    }
+  });
+}
+
+void find_extremes(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
+                   std::int8_t* high, std::int8_t* low) {
+  if (Walk<Bytes>::fits(size, length)) return extremes<Bytes>(q, {size, length}, high, low);
+  extremes<Narrow>(q, {size, length}, high, low);
+}
+
+/// As many copies of `width` bytes as a vector holds.
+template <class D>
+HWY_INLINE hn::Vec<D> repeated(const std::int8_t* bytes, std::size_t width) {
+  HWY_ALIGN std::int8_t copies[64];
+  for (std::size_t l = 0; l < hn::Lanes(D()); l += width) {
+    for (std::size_t k = 0; k < width; ++k) copies[l + k] = bytes[k];
+  }
+  return hn::Load(D(), copies);
+}
+
+template <class D>
+HWY_INLINE void counts(Image<const std::int8_t> q, const Walk<D>& walk, const std::int8_t* high,
+                       const std::int8_t* low, std::int32_t* highs, std::int32_t* lows) {
+  const D d;
+  walk.for_each_piece([&](std::size_t piece, std::size_t c) {
+    const std::size_t place = piece * walk.size.channels + c;
+    const auto most = repeated<D>(high + place, walk.width);
+    const auto least = repeated<D>(low + place, walk.width);
+    std::fill_n(highs + place, walk.width, 0);
+    std::fill_n(lows + place, walk.width, 0);
+    auto negative_highs = hn::Zero(d), negative_lows = negative_highs;
+    std::size_t counted = 0;
+    const auto flush = [&] {
+      HWY_ALIGN std::int8_t found[2][64];
+      hn::Store(negative_highs, d, found[0]);
+      hn::Store(negative_lows, d, found[1]);
+      for (std::size_t pixel = 0; pixel < hn::Lanes(d); pixel += walk.width) {
+        for (std::size_t l = 0; l < walk.width; ++l) {
+          highs[place + l] -= found[0][pixel + l];
+          lows[place + l] -= found[1][pixel + l];
+        }
+      }
+      negative_highs = negative_lows = hn::Zero(d);
+      counted = 0;
+    };
+    walk.for_each_vector(q, piece, c, [&](hn::Vec<D> value) {
+      negative_highs = hn::Add(negative_highs, hn::VecFromMask(d, hn::Eq(value, most)));
+      negative_lows = hn::Add(negative_lows, hn::VecFromMask(d, hn::Eq(value, least)));
+      constexpr std::size_t kMost = 128;  // down to which a counter of 8 bits goes
+      if (++counted == kMost) flush();
+    });
+    flush();
+  });
+}
+
+void occurrences(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
+                 const std::int8_t* high, const std::int8_t* low, std::int32_t* highs,
+                 std::int32_t* lows) {
+  if (Walk<Bytes>::fits(size, length)) {
+    return counts<Bytes>(q, {size, length}, high, low, highs, lows);
+  }
+  counts<Narrow>(q, {size, length}, high, low, highs, lows);
 }
 
 }  // namespace hearsay::backend::cpu::HWY_NAMESPACE
@@ -181,33 +303,35 @@ HWY_AFTER_NAMESPACE();
 
 namespace hearsay::backend::cpu {
 
-HWY_EXPORT(gate_forward);
+HWY_EXPORT(magnitude_of_gated);
+HWY_EXPORT(gate_codes);
 HWY_EXPORT(gate_sums);
 HWY_EXPORT(gate_backward);
 HWY_EXPORT(find_extremes);
-HWY_EXPORT(add_shares);
+HWY_EXPORT(occurrences);
 
-float gate_forward(Image<const std::int8_t> q, const ImageSize& size, const float* n,
-                   const float* a, const float* bias, Image<const std::int8_t> residual,
-                   float residual_scale, Image<float> y) {
-  return std::bit_cast<float>(
-      HWY_DYNAMIC_DISPATCH(gate_forward)(q, size, n, a, bias, residual, residual_scale, y));
+float gate_magnitude(const GateInput& input) {
+  return std::bit_cast<float>(HWY_DYNAMIC_DISPATCH(magnitude_of_gated)(input));
+}
+void gate_codes(const GateInput& input, float factor, Image<std::int8_t> codes) {
+  HWY_DYNAMIC_DISPATCH(gate_codes)(input, factor, codes);
 }
 void gate_sums(Image<const std::int8_t> q, Image<const float> g, const ImageSize& size,
                const float* n, double* sum, double* product, double* square) {
   HWY_DYNAMIC_DISPATCH(gate_sums)(q, g, size, n, sum, product, square);
 }
-void gate_backward(Image<const std::int8_t> q, Image<const float> g, const ImageSize& size,
-                   const float* n, const float* a, Image<float> d) {
-  HWY_DYNAMIC_DISPATCH(gate_backward)(q, g, size, n, a, d);
-}
 void find_extremes(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
-                   const CodeExtremes& found) {
-  HWY_DYNAMIC_DISPATCH(find_extremes)(q, size, length, found);
+                   std::int8_t* high, std::int8_t* low) {
+  HWY_DYNAMIC_DISPATCH(find_extremes)(q, size, length, high, low);
 }
-void add_at_extremes(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
-                     const CodeShares& shares, Image<float> d) {
-  HWY_DYNAMIC_DISPATCH(add_shares)(q, size, length, shares, d);
+void count_extremes(Image<const std::int8_t> q, const ImageSize& size, std::size_t length,
+                    const std::int8_t* high, const std::int8_t* low, std::int32_t* highs,
+                    std::int32_t* lows) {
+  HWY_DYNAMIC_DISPATCH(occurrences)(q, size, length, high, low, highs, lows);
+}
+void gate_backward(Image<const std::int8_t> q, Image<const float> g, const ImageSize& size,
+                   const float* n, const float* a, const ExtremeShares& shares, Image<float> d) {
+  HWY_DYNAMIC_DISPATCH(gate_backward)(q, g, size, n, a, shares, d);
 }
 
 }  // namespace hearsay::backend::cpu

@@ -100,7 +100,7 @@ double Program::gradient(std::span<const float> parameters, std::span<float> /*b
       std::copy_n(row_gradients_.data() + n * width_, width_, dy + n * padded);
     }
     for (std::size_t k = steps_.size(); k-- > 0;) {
-      storage_.go_back(k);
+      for (std::size_t maker : storage_.go_back(k)) steps_[maker]->recompute(call);
       steps_[k]->backward(call, storage_.back_scratch(k));
     }
   }

@@ -39,17 +39,25 @@ class RangeNormStep final : public Step {
         pieces_(x_.shape.pixels() / length_),
         kappa_(static_cast<float>(0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) /
                                   std::sqrt(2 * std::log(static_cast<double>(run_))))),
-        spread_(groups_) {
-    const std::size_t width = channels_of(x_), all = pieces_ * width;
+        magnitudes_(kChunk),
+        spread_(kChunk * groups_),
+        entries_(pieces_ * channels_of(x_)) {
+    const std::size_t width = channels_of(x_);
     for (auto* array : {&gate_, &factor_, &bias_}) array->assign(width, 0.0f);
     for (auto* array : {&sum_, &product_, &square_}) array->assign(width, 0.0);
-    for (auto* array : {&high_, &low_}) array->assign(all, 0);
-    for (auto* array : {&highs_, &lows_}) array->assign(all, 0);
-    for (auto* array : {&high_shares_, &low_shares_}) array->assign(all, 0.0f);
+    for (auto* array : {&high_, &low_}) array->assign(kChunk * entries_, 0);
+    for (auto* array : {&highs_, &lows_}) array->assign(entries_, 0);
+    for (auto* array : {&high_shares_, &low_shares_}) array->assign(entries_, 0.0f);
   }
 
+  /// An output without a residual depends on the input alone.
   Demands demands() const override {
-    return {.input_in_backward = true, .scratch_bytes = size_of_sample(y_).size() * sizeof(float)};
+    return {.input_in_backward = true, .output_is_cheap = site_.residual == nullptr};
+  }
+  std::size_t bytes() const override {
+    constexpr std::size_t kPerEntry = 2 * (kChunk + sizeof(std::int32_t) + sizeof(float));
+    constexpr std::size_t kPerChannel = 3 * (sizeof(float) + sizeof(double));
+    return entries_ * kPerEntry + gate_.size() * kPerChannel + spread_.size() * sizeof(float);
   }
 
   void prepare(const Call& call, bool) override {
@@ -58,22 +66,18 @@ class RangeNormStep final : public Step {
     std::copy_n(call.parameters + site_.places.parameter[1], x_.shape.channels, bias_.data());
   }
 
-  void forward(const Call& call, std::byte* scratch) override {
-    const ImageSize size = size_of_sample(y_);
-    const Image<float> t{reinterpret_cast<float*>(scratch), size.columns * size.channels};
+  void forward(const Call& call, std::byte*) override {
     for (std::size_t n = 0; n < call.count; ++n) {
       measure(n);
-      const float s = x_.scales[n];
-      for (std::size_t c = 0; c < x_.shape.channels; ++c) {
-        factor_[c] = weight_[c] * spread_[c / members_] * s;
-      }
-      Image<const std::int8_t> residual{};
-      if (site_.residual) residual = const_image_of(*site_.residual, n);
-      const float m = backend::cpu::gate_forward(const_image_of(x_, n), size, gate_.data(),
-                                                 factor_.data(), bias_.data(), residual,
-                                                 site_.residual ? site_.residual->scales[n] : 0, t);
-      store(constant(t), m, false, y_, n);
+      const backend::cpu::GateInput in = input(n);
+      magnitudes_[n] = backend::cpu::gate_magnitude(in);
+      y_.scales[n] = scale_of(magnitudes_[n], 1, kTop8);
+      store(in, n);
     }
+  }
+
+  void recompute(const Call& call) override {
+    for (std::size_t n = 0; n < call.count; ++n) store(input(n), n);
   }
 
   void backward(const Call& call, std::byte*) override {
@@ -82,7 +86,7 @@ class RangeNormStep final : public Step {
     pass_to_residual(site_);
     float* dx = x_.wants_gradient() ? x_.next_gradient() : nullptr;
     for (std::size_t n = 0; n < call.count; ++n) {
-      measure(n);
+      set_gate(n);
       const Image<const std::int8_t> q = const_image_of(x_, n);
       const Image<const float> g = constant(gradient_of(y_, dy, n));
       backend::cpu::gate_sums(q, g, size, gate_.data(), sum_.data(), product_.data(),
@@ -90,88 +94,137 @@ class RangeNormStep final : public Step {
       add_parameter_gradients(call.gradient, n);
       if (dx == nullptr) continue;
       for (std::size_t c = 0; c < x_.shape.channels; ++c) {
-        factor_[c] = weight_[c] * spread_[c / members_];
+        factor_[c] = weight_[c] * spread(n, c / members_);
       }
-      const Image<float> d = gradient_of(x_, dx, n);
-      backend::cpu::gate_backward(q, g, size, gate_.data(), factor_.data(), d);
       share_among_extremes(n);
-      backend::cpu::add_at_extremes(
-          q, size, length_, {high_.data(), low_.data(), high_shares_.data(), low_shares_.data()},
-          d);
+      backend::cpu::gate_backward(q, g, size, gate_.data(), factor_.data(),
+                                  {.length = length_,
+                                   .high = high_of(n),
+                                   .low = low_of(n),
+                                   .at_high = high_shares_.data(),
+                                   .at_low = low_shares_.data()},
+                                  gradient_of(x_, dx, n));
     }
   }
 
  private:
-  /// The factors n and S of sample n. Afterwards the arrays of pieces have the extremes of their
-  /// runs and how often these occur in the run.
-  void measure(std::size_t n) {
-    backend::cpu::find_extremes(const_image_of(x_, n), size_of_sample(x_), length_,
-                                {high_.data(), low_.data(), highs_.data(), lows_.data()});
+  /// [piece * channels + c]: the extremes of the run to which the piece belongs. From forward to
+  /// backward of a chunk.
+  std::int8_t* high_of(std::size_t n) { return high_.data() + n * entries_; }
+  std::int8_t* low_of(std::size_t n) { return low_.data() + n * entries_; }
+  /// S of a group; likewise.
+  float& spread(std::size_t n, std::size_t group) { return spread_[n * groups_ + group]; }
+  float spread(std::size_t n, std::size_t group) const { return spread_[n * groups_ + group]; }
+
+  /// Sets the arrays that it points to.
+  backend::cpu::GateInput input(std::size_t n) {
+    set_gate(n);
     const float s = x_.scales[n];
-    for (std::size_t c = 0; c < x_.shape.channels; ++c) gate_[c] = v_[c] * s / 6;
+    for (std::size_t c = 0; c < x_.shape.channels; ++c) {
+      factor_[c] = weight_[c] * spread(n, c / members_) * s;
+    }
+    backend::cpu::GateInput in{.q = const_image_of(x_, n),
+                               .size = size_of_sample(y_),
+                               .n = gate_.data(),
+                               .a = factor_.data(),
+                               .bias = bias_.data()};
+    if (site_.residual) {
+      in.residual = const_image_of(*site_.residual, n);
+      in.residual_scale = site_.residual->scales[n];
+    }
+    return in;
+  }
+
+  void store(const backend::cpu::GateInput& in, std::size_t n) {
+    backend::cpu::gate_codes(in, factor_of(magnitudes_[n], kTop8), image_of(y_, n));
+    clear_border(y_, n);
+  }
+
+  void set_gate(std::size_t n) {
+    for (std::size_t c = 0; c < x_.shape.channels; ++c) gate_[c] = v_[c] * x_.scales[n] / 6;
+  }
+
+  /// The extremes and S of sample n.
+  void measure(std::size_t n) {
+    std::int8_t *high = high_of(n), *low = low_of(n);
+    backend::cpu::find_extremes(const_image_of(x_, n), size_of_sample(x_), length_, high, low);
     for (std::size_t group = 0; group < groups_; ++group) {
       std::int32_t total = 0;
-      for (std::size_t run = 0; run < RangeEvoNorm::kRuns; ++run) {
-        std::int8_t high = -128, low = 127;
-        std::int32_t highs = 0, lows = 0;
-        for_each_piece(group, run, [&](std::size_t i) {
-          high = std::max(high, high_[i]);
-          low = std::min(low, low_[i]);
+      for_each_run(group, [&](auto for_each_piece) {
+        std::int8_t most = -128, least = 127;
+        for_each_piece([&](std::size_t i) {
+          most = std::max(most, high[i]);
+          least = std::min(least, low[i]);
         });
-        for_each_piece(group, run, [&](std::size_t i) {
-          if (high_[i] == high) highs += highs_[i];
-          if (low_[i] == low) lows += lows_[i];
+        for_each_piece([&](std::size_t i) {
+          high[i] = most;
+          low[i] = least;
         });
-        for_each_piece(group, run, [&](std::size_t i) {
-          high_[i] = high;
-          low_[i] = low;
-          highs_[i] = highs;
-          lows_[i] = lows;
-        });
-        total += high - low;
-      }
-      spread_[group] = 1 / (kappa_ * s * static_cast<float>(total) * 0.0625f +
-                            static_cast<float>(RangeEvoNorm::kEpsilon));
+        total += most - least;
+      });
+      spread(n, group) = 1 / (kappa_ * x_.scales[n] * static_cast<float>(total) * 0.0625f +
+                              static_cast<float>(RangeEvoNorm::kEpsilon));
     }
   }
 
   void add_parameter_gradients(float* gradient, std::size_t n) const {
     const auto s = static_cast<double>(x_.scales[n]);
     for (std::size_t c = 0; c < x_.shape.channels; ++c) {
-      const auto spread = static_cast<double>(spread_[c / members_]);
-      const double d[] = {spread * s * product_[c], sum_[c],
-                          static_cast<double>(weight_[c]) * spread * s * s / 6 * square_[c]};
+      const auto of_group = static_cast<double>(spread(n, c / members_));
+      const double d[] = {of_group * s * product_[c], sum_[c],
+                          static_cast<double>(weight_[c]) * of_group * s * s / 6 * square_[c]};
       for (std::size_t k = 0; k < 3; ++k) {
         gradient[site_.places.parameter[k] + c] += static_cast<float>(d[k]);
       }
     }
   }
 
+  /// The gradient of S, shared by the extremes.
   void share_among_extremes(std::size_t n) {
     const auto s = static_cast<double>(x_.scales[n]);
+    backend::cpu::count_extremes(const_image_of(x_, n), size_of_sample(x_), length_, high_of(n),
+                                 low_of(n), highs_.data(), lows_.data());
     for (std::size_t group = 0; group < groups_; ++group) {
       double ds = 0;
       for (std::size_t c = group * members_; c < (group + 1) * members_; ++c) {
         ds += static_cast<double>(weight_[c]) * s * product_[c];
       }
-      const auto spread = static_cast<double>(spread_[group]);
-      const auto d = static_cast<float>(-static_cast<double>(kappa_) * spread * spread * ds /
+      const auto of_group = static_cast<double>(spread(n, group));
+      const auto d = static_cast<float>(-static_cast<double>(kappa_) * of_group * of_group * ds /
                                         RangeEvoNorm::kRuns);
-      for (std::size_t run = 0; run < RangeEvoNorm::kRuns; ++run) {
-        for_each_piece(group, run, [&](std::size_t i) {
-          high_shares_[i] = d / static_cast<float>(highs_[i]);
-          low_shares_[i] = -d / static_cast<float>(lows_[i]);
+      for_each_run(group, [&](auto for_each_piece) {
+        std::int32_t highs = 0, lows = 0;
+        for_each_piece([&](std::size_t i) {
+          highs += highs_[i];
+          lows += lows_[i];
         });
-      }
+        for_each_piece([&](std::size_t i) {
+          high_shares_[i] = d / static_cast<float>(highs);
+          low_shares_[i] = -d / static_cast<float>(lows);
+        });
+      });
     }
   }
 
-  /// body(i) with the place in the arrays of every piece of a group's run.
+  /// body(for_each_piece) for the runs of a group, where for_each_piece(visit) calls visit(i) with
+  /// the place in the arrays of every piece of the run. A run of one channel is often one piece.
   template <class Body>
-  void for_each_piece(std::size_t group, std::size_t run, const Body& body) const {
-    const std::size_t each = run_ / length_;
-    for (std::size_t k = run * each; k < (run + 1) * each; ++k) {
-      body(k % pieces_ * channels_of(x_) + group * members_ + k / pieces_);
+  void for_each_run(std::size_t group, const Body& body) const {
+    const std::size_t each = run_ / length_, channels = channels_of(x_);
+    std::size_t piece = 0, channel = group * members_;
+    for (std::size_t run = 0; run < RangeEvoNorm::kRuns; ++run) {
+      const std::size_t first_piece = piece, first_channel = channel;
+      body([&](const auto& visit) {
+        piece = first_piece;
+        channel = first_channel;
+        for (std::size_t k = 0; k < each; ++k) {
+          visit(piece * channels + channel);
+          if (++piece == pieces_) {
+            piece = 0;
+            ++channel;
+          }
+        }
+      });
     }
   }
 
@@ -183,11 +236,13 @@ class RangeNormStep final : public Step {
   float kappa_;
   const float* weight_ = nullptr;
   const float* v_ = nullptr;
-  std::vector<float> spread_;                ///< S, per group
+  std::vector<float> magnitudes_;            ///< of the output, per sample of the chunk
+  std::vector<float> spread_;                ///< S, per sample of the chunk and group
+  std::size_t entries_;                      ///< pieces of all channels
   std::vector<float> gate_, factor_, bias_;  ///< per channel
   std::vector<double> sum_, product_, square_;
-  std::vector<std::int8_t> high_, low_;  ///< per piece and channel
-  std::vector<std::int32_t> highs_, lows_;
+  std::vector<std::int8_t> high_, low_;     ///< per sample, piece and channel
+  std::vector<std::int32_t> highs_, lows_;  ///< per piece and channel
   std::vector<float> high_shares_, low_shares_;
 };
 

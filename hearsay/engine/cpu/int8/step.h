@@ -42,6 +42,8 @@ class Step {
   virtual void prepare(const Call&, bool /*backward*/) {}
   /// Computes the output from the inputs.
   virtual void forward(const Call& call, std::byte* scratch) = 0;
+  /// Computes the output of the chunk's last `forward` again, whose memory was lent to others.
+  virtual void recompute(const Call&) {}
   /// Computes the gradients of the inputs from the output's; adds those of parameters.
   virtual void backward(const Call& call, std::byte* scratch) = 0;
 };

@@ -29,7 +29,7 @@ WeightProducts::Memory WeightProducts::memory(Pieces& pieces) const {
           .low = pieces.take<std::int8_t>(terms_ * out),
           .quads = pieces.take<std::int8_t>(samples * terms_ * 2 * out),
           .products = pieces.take<std::int32_t>(round_up(rows_, 16) * 2 * out),
-          .sums = pieces.take<std::int64_t>(rows_ * out)};
+          .sums = pieces.take<double>(rows_ * out)};
 }
 
 /// patches[pixel][tap][channel] of sample n.
@@ -91,7 +91,7 @@ void WeightProducts::add(const Call& call, LayerGradient& at, Pieces pieces,
     for (std::size_t n = 0; n < call.count; ++n) {
       segments[n] = static_cast<std::ptrdiff_t>(n * rows_ * plane_) + tap;
     }
-    std::fill_n(memory.sums, rows_ * out, 0);
+    std::fill_n(memory.sums, rows_ * out, 0.0);
     for (std::size_t n = 0; n < call.count; n += at_once) {
       const std::size_t count = std::min(at_once, call.count - n);
       backend::cpu::multiply({.rows = rows_,
@@ -101,19 +101,19 @@ void WeightProducts::add(const Call& call, LayerGradient& at, Pieces pieces,
                               .length = terms_},
                              memory.planes, memory.quads + n * terms_ * columns, memory.products);
       for (std::size_t r = 0; r < rows_; ++r) {
-        const std::int32_t* products = memory.products + r * columns;
-        for (std::size_t o = 0; o < out; ++o) {
-          memory.sums[r * out + o] += 256 * std::int64_t{products[o]} + products[out + o];
-        }
+        const std::int32_t *high = memory.products + r * columns, *low = high + out;
+        double* sums = memory.sums + r * out;
+        for (std::size_t o = 0; o < out; ++o) sums[o] += 256.0 * high[o] + low[o];
       }
     }
     const std::size_t in = x_.shape.channels;
-    for (std::size_t r = 0; r < rows_; ++r) {
-      const std::size_t i = r % channels, tap_of_row = copies_ ? r / channels : t;
-      if (i >= in || tap_of_row >= taps) continue;
-      for (std::size_t o = 0; o < y_.shape.channels; ++o) {
-        gradient[(o * in + i) * taps + tap_of_row] +=
-            unit * static_cast<float>(memory.sums[r * out + o]);
+    for (std::size_t o = 0; o < y_.shape.channels; ++o) {
+      for (std::size_t k = copies_ ? 0 : t; k < (copies_ ? taps : t + 1); ++k) {
+        const double* sums = memory.sums + (copies_ ? k * channels * out : 0) + o;
+        float* to = gradient + o * in * taps + k;
+        for (std::size_t i = 0; i < in; ++i) {
+          to[i * taps] += unit * static_cast<float>(sums[i * out]);
+        }
       }
     }
   }

@@ -32,7 +32,7 @@ class WeightProducts {
   struct Memory {
     std::int8_t *planes, *patches, *high, *low, *quads;
     std::int32_t* products;
-    std::int64_t* sums;
+    double* sums;  ///< integers below 2^53, exact
   };
   Memory memory(Pieces& pieces) const;
   void gather_patches(std::size_t n, std::int8_t* patches) const;
