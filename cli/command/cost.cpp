@@ -34,6 +34,8 @@ Action add_cost(CLI::App& app) {
       ->type_name("C")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   add("--energy", request->energy, "the model of energy (docs/energy.md)")->type_name("SPEC");
+  add("--precision", request->precision, "of convolutions and matrix products, beside fp32")
+      ->type_name("fp32|tf32|bf16|int8");
   return [request] {
     fmt::print("{}", cost::cost_table(*request));
     return 0;

@@ -1,6 +1,7 @@
 #include "hearsay/cost/cost_table.h"
 
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/text.h"
 #include "hearsay/cost/cost.h"
+#include "hearsay/engine/cpu/int8/program.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
@@ -16,6 +18,8 @@
 namespace hearsay::cost {
 
 namespace {
+
+using backend::Precision;
 
 constexpr std::size_t kMostParameters = 1'000'000'000;
 
@@ -52,11 +56,86 @@ graph::Facts check(const CostRequest& request, const std::string& compressor,
   return facts;
 }
 
+/// A row of the table, and in which precisions it differs from another row.
+struct Line {
+  enum class Shown { kAlways, kBesideFp32, kInt8 };
+  const char* name;
+  std::string (*text)(double);
+  double (*value)(const Cost&);
+  Shown shown = Shown::kAlways;
+};
+
+constexpr Line kLines[] = {
+    {"samples", [](double count) { return fmt::format("{:.0f}", count); },
+     [](const Cost& c) { return static_cast<double>(c.batch); }},
+    {"memory", human_bytes, [](const Cost& c) { return c.memory_bytes(); }},
+    {"  model and its state", human_bytes, [](const Cost& c) { return c.model_bytes; }},
+    {"  codes of weights", human_bytes, [](const Cost& c) { return c.code_bytes; },
+     Line::Shown::kInt8},
+    {"  activations", human_bytes, [](const Cost& c) { return c.activation_bytes; }},
+    {"multiply-adds, forward", human_count, [](const Cost& c) { return c.multiply_adds(); }},
+    {"  weighted by bits", human_count, [](const Cost& c) { return c.weighted_multiply_adds(); },
+     Line::Shown::kBesideFp32},
+    {"multiply-adds, training", human_count,
+     [](const Cost& c) { return c.training_multiply_adds(); }},
+    {"  weighted by bits", human_count,
+     [](const Cost& c) { return c.weighted_training_multiply_adds(); }, Line::Shown::kBesideFp32},
+    {"bytes sent", human_bytes, [](const Cost& c) { return c.sent_bytes; }},
+    {"energy", human_joules, [](const Cost& c) { return c.energy.total(); }},
+    {"  compute", human_joules, [](const Cost& c) { return c.energy.compute; }},
+    {"  memory", human_joules, [](const Cost& c) { return c.energy.memory; }},
+    {"  radio", human_joules, [](const Cost& c) { return c.energy.radio; }},
+};
+
+/// The columns are devices; beside each in fp32 itself in the other precision, and the ratio.
+struct Device {
+  std::string name;
+  Cost fp32;
+  Cost other;
+};
+
+std::string table_of(std::span<const Device> devices, Precision precision) {
+  const bool beside = precision != Precision::kFp32;
+  const std::string_view name = backend::name_of(precision);
+  std::vector<std::vector<std::string>> rows{{"per device and round"}};
+  for (const Device& device : devices) {
+    rows[0].push_back(device.name + (beside ? ", fp32" : ""));
+    if (!beside) continue;
+    rows[0].push_back(std::string(name));
+    rows[0].push_back(fmt::format("fp32 / {}", name));
+  }
+  for (const Line& line : kLines) {
+    if (line.shown == Line::Shown::kBesideFp32 && !beside) continue;
+    if (line.shown == Line::Shown::kInt8 && precision != Precision::kInt8) continue;
+    rows.push_back({line.name});
+    for (const Device& device : devices) {
+      const double fp32 = line.value(device.fp32), other = line.value(device.other);
+      rows.back().push_back(line.text(fp32));
+      if (!beside) continue;
+      rows.back().push_back(line.text(other));
+      rows.back().push_back(times_less(fp32, other));
+    }
+  }
+  return format_table(rows);
+}
+
+std::string_view note_on(Precision precision) {
+  if (precision != Precision::kInt8) return "";
+  return "int8: the model, its gradient and state stay in 32 bits; the gradient of a weight is two "
+         "products\n      of bytes; a message is what the compressor makes of it, in either\n";
+}
+
 }  // namespace
 
+std::string times_less(double fp32, double other) {
+  return fp32 > 0 && other > 0 && fp32 != other ? fmt::format("{:.2f}x", fp32 / other) : "";
+}
+
 std::string cost_table(const CostRequest& request) {
+  const Precision precision = parse_precision(request.precision);
   const model::Network network =
       model::make_model(request.model, model::parse_shape(request.input), request.classes);
+  if (precision == Precision::kInt8) engine::cpu::int8::check(network);
   const auto schedule = graph::make_schedule(request.graph, {request.peers, 1});
   const double peers = static_cast<double>(schedule->peers());
   const std::string compressor = compressor_of(request);
@@ -70,34 +149,22 @@ std::string cost_table(const CostRequest& request) {
                       .arrays = arrays_of(request.algorithm, request.optimizer, heard),
                       .sent_bytes = sent,
                       .received_bytes = sent};
-  const Cost costs[] = {cost_of(network, alone, request.energy),
-                        cost_of(network, together, request.energy)};
-
-  std::vector<std::vector<std::string>> rows{
-      {"per device and round", "alone", fmt::format("one of {}", schedule->peers())}};
-  const auto row = [&](std::string name, auto&& text) {
-    rows.push_back({std::move(name), text(costs[0]), text(costs[1])});
+  const auto device = [&](std::string name, Task task) {
+    const Cost fp32 = cost_of(network, task, request.energy);
+    task.precision = precision;
+    return Device{std::move(name), fp32, cost_of(network, task, request.energy)};
   };
-  row("samples", [](const Cost& c) { return fmt::format("{}", c.batch); });
-  row("memory", [](const Cost& c) { return human_bytes(c.memory_bytes()); });
-  row("  model and its state", [](const Cost& c) { return human_bytes(c.model_bytes); });
-  row("  activations", [](const Cost& c) { return human_bytes(c.activation_bytes); });
-  row("multiply-adds, forward", [](const Cost& c) { return human_count(c.multiply_adds); });
-  row("FLOPs, training", [](const Cost& c) { return human_count(c.training_flops()); });
-  row("bytes sent", [](const Cost& c) { return human_bytes(c.sent_bytes); });
-  row("energy", [](const Cost& c) { return human_joules(c.energy.total()); });
-  row("  compute", [](const Cost& c) { return human_joules(c.energy.compute); });
-  row("  memory", [](const Cost& c) { return human_joules(c.energy.memory); });
-  row("  radio", [](const Cost& c) { return human_joules(c.energy.radio); });
+  const Device devices[] = {device("alone", alone),
+                            device(fmt::format("one of {}", schedule->peers()), together)};
 
   return fmt::format(
       "{}, {} images: {} parameters, {} arrays of them alone, {} together\n"
       "{} with {} and {} on {}\n\n{}\n"
-      "energy is a model, not a measurement: {} (docs/energy.md)\n"
+      "{}energy is a model, not a measurement: {} (docs/energy.md)\n"
       "a global average (psgd, pga, ...) would be {} per peer, and is not in the bytes above\n",
       request.model, request.input, network.layout().dim(), alone.arrays, together.arrays,
-      request.algorithm, compressor, request.optimizer, request.graph, format_table(rows),
-      resolved_energy(request.energy),
+      request.algorithm, compressor, request.optimizer, request.graph, table_of(devices, precision),
+      note_on(precision), resolved_energy(request.energy),
       human_bytes(2 * (peers - 1) / peers * 4 * static_cast<double>(network.layout().dim())));
 }
 

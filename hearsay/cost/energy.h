@@ -10,9 +10,11 @@ namespace hearsay::cost {
 
 /// The work of one device in a round, in the units that energy is charged for.
 struct Effort {
-  double multiply_adds = 0;
-  double words = 0;  ///< of 32 bits, moved to or from memory
-  double bytes = 0;  ///< sent and received
+  double multiply_adds = 0;    ///< of 32-bit floats
+  double multiply_adds16 = 0;  ///< of 16-bit floats, added to a 32-bit one
+  double multiply_adds8 = 0;   ///< of bytes, added to a 32-bit integer
+  double words = 0;            ///< of 32 bits, moved to or from memory
+  double bytes = 0;            ///< sent and received
 };
 
 /// Joules.

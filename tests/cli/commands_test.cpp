@@ -204,6 +204,22 @@ TEST_F(Commands, GraphPrintsFacts) {
   expect_all(output({"graph", "torus:3x5"}), {"torus:3x5: 15 peers\n"});
 }
 
+TEST_F(Commands, CostCountsAPrecisionBesideFp32) {
+  expect_all(
+      output({"cost", "resnet20:norm=range-evonorm", "--precision", "int8", "--batch", "64"}),
+      {"alone, fp32", "one of 4, fp32", "fp32 / int8", "codes of weights", "3.51x",
+       "horowitz45:mac=4.6,mac16=2,mac8=0.3,"});
+  const std::string fp32 = output({"cost", "mlp"});
+  EXPECT_EQ(fp32.find("fp32"), std::string::npos) << fp32;
+  EXPECT_EQ(fp32.find("measured on"), std::string::npos) << fp32;
+  const Result refused = hearsay({"cost", "resnet20", "--precision", "int8"}, scratch_.path());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.out, "");
+  expect_all(refused.err, {"hearsay: [precision] int8 cannot train this model: bn1 is batch norm"});
+  expect_all(hearsay({"cost", "mlp", "--precision", "fp8"}, scratch_.path()).err,
+             {"[precision] must be fp32, tf32, bf16 or int8, got 'fp8'"});
+}
+
 TEST_F(Commands, ReportComparesRuns) {
   for (const char* algorithm : {"dsgd", "psgd"}) {
     output({"train", "--data", "least-squares", "--rounds", "5", "--algorithm", algorithm, "--out",

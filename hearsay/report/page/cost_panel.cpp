@@ -11,6 +11,8 @@ namespace hearsay::report {
 
 namespace {
 
+using backend::Precision;
+
 constexpr char kEnergy[] = "horowitz45";
 
 /// The network described by the summary and the settings; InvalidArgument if they disagree.
@@ -21,6 +23,33 @@ std::optional<model::Network> network_of(const Record& record) {
   if (input.empty() || !outputs || !(*outputs >= 1 && *outputs <= 1e6)) return {};
   return model::make_model(record.config().model, model::parse_shape(input),
                            static_cast<std::size_t>(*outputs));
+}
+
+/// That of the run; fp32 if its version recorded none, or this one does not know it.
+Precision precision_of(const Record& record) {
+  try {
+    return cost::parse_precision(record.text("precision"));
+  } catch (const InvalidArgument&) {
+    return Precision::kFp32;
+  }
+}
+
+/// A number of the summary that is more than 0.
+std::optional<double> positive(const Record& record, std::string_view key) {
+  const std::optional<double> value = record.figure(key);
+  return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
+}
+
+CostPanel::Measured measured_by(const Record& record, double peers) {
+  const double processes = std::min(positive(record, "processes").value_or(1), 1e6);
+  std::string label = processes == 1
+                          ? fmt::format("measured: all {:.0f} peers in 1 process", peers)
+                          : fmt::format("measured: {:.0f} peers in {:.0f} processes, memory of one",
+                                        peers, processes);
+  if (record.text("device") == "cuda") label += ", without the GPU's memory";
+  return {.label = std::move(label),
+          .round_seconds = positive(record, "seconds_per_round"),
+          .resident_bytes = positive(record, "peak_rss_bytes")};
 }
 
 std::optional<CostPanel> make_panel(const Record& record) {
@@ -44,18 +73,22 @@ std::optional<CostPanel> make_panel(const Record& record) {
 
   CostPanel panel;
   panel.energy = cost::resolved_energy(kEnergy);
-  panel.devices.push_back(
-      {fmt::format("1 device, {} samples", all_samples),
-       cost::cost_of(*network,
-                     {.batch = all_samples, .arrays = cost::arrays_of("silent", optimizer, 0)},
-                     kEnergy)});
-  panel.devices.push_back({fmt::format("each of {:.0f} peers, {} samples", peers, samples),
-                           cost::cost_of(*network,
-                                         {.batch = samples,
-                                          .arrays = cost::arrays_of(algorithm, optimizer, heard),
-                                          .sent_bytes = sent,
-                                          .received_bytes = sent},
-                                         kEnergy)});
+  const Precision precision = precision_of(record);
+  const auto add = [&](std::string label, cost::Task task, Precision in) {
+    if (precision != Precision::kFp32) label += fmt::format(", {}", backend::name_of(in));
+    task.precision = in;
+    panel.devices.push_back({std::move(label), cost::cost_of(*network, task, kEnergy)});
+  };
+  const std::string each = fmt::format("each of {:.0f} peers, {} samples", peers, samples);
+  const cost::Task alone{.batch = all_samples, .arrays = cost::arrays_of("silent", optimizer, 0)};
+  const cost::Task together{.batch = samples,
+                            .arrays = cost::arrays_of(algorithm, optimizer, heard),
+                            .sent_bytes = sent,
+                            .received_bytes = sent};
+  add(fmt::format("1 device, {} samples", all_samples), alone, precision);
+  add(each, together, precision);
+  if (precision != Precision::kFp32) add(each, together, Precision::kFp32);
+  panel.measured = measured_by(record, peers);
   return panel;
 }
 
