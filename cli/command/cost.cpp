@@ -1,12 +1,23 @@
+#include <chrono>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include <fmt/core.h>
 
 #include "cli/command/commands.h"
 #include "hearsay/cost/cost_table.h"
+#include "hearsay/cost/measure.h"
 
 namespace hearsay::cli {
+
+namespace {
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
 
 Action add_cost(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
@@ -36,8 +47,13 @@ Action add_cost(CLI::App& app) {
   add("--energy", request->energy, "the model of energy (docs/energy.md)")->type_name("SPEC");
   add("--precision", request->precision, "of convolutions and matrix products, beside fp32")
       ->type_name("fp32|tf32|bf16|int8");
-  return [request] {
-    fmt::print("{}", cost::cost_table(*request));
+  auto measured = std::make_shared<bool>(false);
+  command->add_flag("--measure", *measured,
+                    "also run a peer's steps here, in fp32 and int8: memory and milliseconds");
+  return [request, measured] {
+    std::string text = cost::cost_table(*request);
+    if (*measured) text += "\n" + cost::measured_table(*request, seconds);
+    fmt::print("{}", text);
     return 0;
   };
 }

@@ -220,6 +220,13 @@ TEST_F(Commands, CostCountsAPrecisionBesideFp32) {
              {"[precision] must be fp32, tf32, bf16 or int8, got 'fp8'"});
 }
 
+TEST_F(Commands, CostMeasuresWhatItCounts) {
+  expect_all(output({"cost", "mlp", "--input", "1x8x8", "--measure"}),
+             {"energy is a model, not a measurement", "\n\nmeasured on this processor (",
+              "one thread, 32 samples\n", "activations, counted", "arena, measured",
+              "resident, measured", "training step, measured", " ms", "evaluation, measured"});
+}
+
 TEST_F(Commands, ReportComparesRuns) {
   for (const char* algorithm : {"dsgd", "psgd"}) {
     output({"train", "--data", "least-squares", "--rounds", "5", "--algorithm", algorithm, "--out",
