@@ -94,12 +94,17 @@ std::string as_text(const Family& family) {
   return text;
 }
 
+/// A bar would end the cell of a table.
+void escape_bars(std::string& cell) {
+  for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) {
+    cell.insert(at, "\\");
+  }
+}
+
 void parameter_rows(std::span<const Parameter> parameters, std::string& text) {
   for (const Parameter& p : parameters) {
     std::string allowed(p.allowed);
-    for (std::size_t at = 0; (at = allowed.find('|', at)) != std::string::npos; at += 2) {
-      allowed.insert(at, "\\");
-    }
+    escape_bars(allowed);
     text += fmt::format("| | `{}` | {} | {} ({}) |\n", p.key, allowed, p.meaning, fallback_of(p));
   }
 }
@@ -129,9 +134,7 @@ std::string config_reference() {
       "--- |\n";
   for (const train::Option& option : train::options()) {
     std::string value_name(option.value_name);
-    if (const std::size_t bar = value_name.find('|'); bar != std::string::npos) {
-      value_name.insert(bar, "\\");
-    }
+    escape_bars(value_name);
     text += fmt::format("| `{}` | {} | `{}` | {} |\n", option.key, value_name,
                         option.text(train::RunOptions()), option.meaning);
   }
