@@ -16,6 +16,43 @@
 /// rounding each; compile without contraction to fused ones. m below kSmallest counts as 0. A value
 /// that is not a number makes m NaN (magnitude_bits), hence the scale and what is computed with it;
 /// the codes, which are then any bytes, would hide it.
+///
+/// What networks compute with them is defined to the bit too, for all devices; plain loops are in
+/// tests/engine/int8_reference.h. An operation reads codes q with a scale s per sample and g, the
+/// gradient of its output in floats; products a b c are (a b) c, sums of codes are exact.
+///
+/// - Images and weights: Q8, a tensor of weights being one sample.
+/// - Convolution: I = sum of q q_w. Without a bias Q8(I) in units of u = s s_w, so its scale is
+///   (m u) / 127; with one Q8(I u + bias). Linear: Q8(I u + bias) always, no bias being 0; the
+///   network's outputs are not quantized.
+/// - Backward of both: d = Q16(g), with the scale s_d.
+///   Data: (sum of q_w SR8(d)) ((256 s_d) s_w).
+///   Biases: += the sum of g over the pixels of a sample, by rows, in double.
+///   Weights: += R J for every chunk of 8 consecutive samples, where r = s s_d for each of them,
+///   R = max r and J = sum of q shared(d, share_of(r, R)), in 64 bits, rounded to float.
+/// - Random bytes of operation o: entry e = ((n H + row) W + column) C + channel takes byte e % 16
+///   of block o 2^36 + e / 16 of the stream kQuantize, the lowest byte of a word first. n is the
+///   sample's number in the batch, C the channels rounded up to a multiple of 16.
+/// - Addition: Q8(q s + q_2 s_2). One that follows a norm (fuse.h) is made before the norm's Q8.
+/// - Relu, max pool: of codes. g goes where q > 0, and to a window's first maximum by rows.
+/// - Mean of P pixels: Q8(sum of q) in units of s / P; backward g (1 / P).
+/// - Dropout: s (1 / (1 - rate)) and g (1 / (1 - rate)); what is dropped is 0.
+/// - A value with several readers: their gradients are added, that of the last reader first.
+/// - Loss: in double, a chunk of 8 samples at a time; its gradient is rounded to float.
+///
+/// Range EvoNorm with a hard gate, T being the sum of the ranges of a group's 16 runs of codes,
+/// kappa and epsilon floats:
+///
+///   S = 1 / (kappa s T 0.0625 + epsilon),   l = v s / 6,   t = clamp(l q + 1/2, 0, 1)
+///   Q8(weight S s q t + bias),   or Q8(weight S s q t + bias + q_2 s_2)
+///
+/// Backward, "inside" being 0 <= l q + 1/2 <= 1: the sums over a channel's pixels B of g, P of
+/// g (q t) and, inside, V of g q q are made in float along a row and in double over the rows. In
+/// double, then rounded to float, and added sample by sample:
+///
+///   bias += B,   weight += S s P,   v += weight S s s / 6 V,
+///   D = -kappa S S (sum of weight s P over the group's channels) / 16
+///   data: weight S g (t + l q inside) + (D / k at the k maxima of a run + -D / k at its k minima)
 namespace hearsay::engine {
 
 inline constexpr float kTop8 = 127, kTop16 = 32512;

@@ -58,15 +58,6 @@ class Int8Program : public ::testing::TestWithParam<Case> {
   }
 };
 
-double cosine(std::span<const float> x, const model::Doubles& y) {
-  double product = 0, square = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    product += static_cast<double>(x[i]) * y[i];
-    square += std::pow(static_cast<double>(x[i]), 2);
-  }
-  return product / (std::sqrt(square) * norm(y));
-}
-
 TEST_P(Int8Program, ApproximatesTheNetworkInDouble) {
   Program program(net_, kBatch);
   const Results found = run(program);

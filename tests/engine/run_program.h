@@ -55,4 +55,14 @@ inline double distance(std::span<const float> x, std::span<const double> referen
   return std::sqrt(sum);
 }
 
+/// Of the angle between x and the reference.
+inline double cosine(std::span<const float> x, std::span<const double> reference) {
+  double product = 0, square = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    product += static_cast<double>(x[i]) * reference[i];
+    square += std::pow(static_cast<double>(x[i]), 2);
+  }
+  return product / (std::sqrt(square) * norm(reference));
+}
+
 }  // namespace hearsay::engine
