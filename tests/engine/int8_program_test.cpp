@@ -100,6 +100,17 @@ TEST_P(Int8Program, HasNoLossIfAParameterIsNotFinite) {
   }
 }
 
+TEST_P(Int8Program, HasNoLossIfAnImageIsNotFinite) {
+  Program program(net_, kBatch);
+  for (const float bad : {std::nanf(""), INFINITY}) {
+    std::vector<float> images = to_floats(example_.samples.images), gradient(parameters_.size());
+    images[images.size() / 2] = bad;
+    std::ranges::copy(images, program.images().begin());
+    EXPECT_TRUE(
+        std::isnan(program.gradient(parameters_, {}, example_.samples.targets(), key_, gradient)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Models, Int8Program,
     ::testing::Values(Case{"Logistic", "logistic", {1, 8, 8}, 0.99, 0.05},
