@@ -75,6 +75,8 @@ run gradient-tracking algorithm=gradient-tracking $sym
 run push-diging algorithm=push-diging $full
 run dmsgd algorithm=dmsgd $sym optimizer=sgd:weight_decay=1e-4
 run qg-dmsgd algorithm=qg-dmsgd $sym optimizer=sgd:weight_decay=1e-4
+run qg-choco algorithm=qg-choco $sym compressor=topk:keep=0.1 optimizer=sgd:weight_decay=1e-4
+run qg-quant-sgp algorithm=qg-quant-sgp compressor=topk:keep=0.1 optimizer=sgd:weight_decay=1e-4
 run slowmo algorithm=slowmo $sym
 run psgd algorithm=psgd $sym
 run local-sgd algorithm=local-sgd $sym

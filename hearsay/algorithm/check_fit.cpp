@@ -72,10 +72,10 @@ void check_compression(std::string_view name, const Needs& needs, const Surround
   switch (needs.compression) {
     case Compression::kRefused:
       if (!lossless) {
-        refuse(
-            "[{}] does not compress, and the compressor is {}; drop --compressor, or use "
-            "sparse-push, deep-squeeze, choco or quant-sgp",
-            name, s.compressor_spec);
+        refuse("[{}] does not compress, and the compressor is {}; drop --compressor, or use {}",
+               name, s.compressor_spec,
+               needs.own_momentum ? "qg-choco or qg-quant-sgp"
+                                  : "sparse-push, deep-squeeze, choco or quant-sgp");
       }
       return;
     case Compression::kContractive:

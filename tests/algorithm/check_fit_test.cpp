@@ -78,6 +78,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"sgp", "ring", "int8",
              "[sgp] does not compress, and the compressor is int8; drop --compressor, or use "
              "sparse-push, deep-squeeze, choco or quant-sgp"},
+        Case{"qg-dmsgd", "ring", "int8",
+             "[qg-dmsgd] does not compress, and the compressor is int8; drop --compressor, or use "
+             "qg-choco or qg-quant-sgp"},
+        Case{"qg-choco", "ring", "int8", "fits"},
+        Case{"qg-quant-sgp", "ring:directed", "topk:keep=0.01", "fits"},
         Case{"dsgd", "ring", "int8",
              "[dsgd] does not compress, and the compressor is int8; drop --compressor, or use "
              "sparse-push, deep-squeeze, choco or quant-sgp"},
@@ -114,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
             "[algorithm] no algorithm is named 'sgd' (did you mean 'psgd'?); there are psgd, dsgd, "
             "sgp, deep-squeeze, sparse-push, scsp, choco, quant-sgp, dcd, ecd, exact-diffusion, "
             "d2, "
-            "nids, extra, gradient-tracking, push-diging, dmsgd, qg-dmsgd, slowmo, pga, local-sgd, "
-            "aga, silent"}));
+            "nids, extra, gradient-tracking, push-diging, dmsgd, qg-dmsgd, qg-choco, qg-quant-sgp, "
+            "slowmo, pga, local-sgd, aga, silent"}));
 
 }  // namespace
 }  // namespace hearsay::algorithm

@@ -87,7 +87,9 @@ TEST(Int8, HasTheAveragingRateOne) {
                                       {"sparse-push", "sparse-push:a"},
                                       {"scsp", "sparse-push:a"},
                                       {"choco", "ring"},
-                                      {"quant-sgp", "sparse-push:a"}}) {
+                                      {"quant-sgp", "sparse-push:a"},
+                                      {"qg-choco", "ring"},
+                                      {"qg-quant-sgp", "sparse-push:a"}}) {
     EXPECT_EQ(int8_world(method, graph).algorithm().averaging_rate(), 1) << method;
   }
 }

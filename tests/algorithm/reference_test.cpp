@@ -89,6 +89,23 @@ Matrix difference_compression(Matrix x, const std::function<Matrix(int)>& W, dou
   return debiased(x, u);
 }
 
+/// Quasi-global momentum around the above, b = 0.7 and mu = 0.2; m is the movement of the models z.
+Matrix quasi_global(Matrix x, const std::function<Matrix(int)>& W, double eta, int k,
+                    bool nesterov) {
+  Vector u = Vector::Ones(kPeers);
+  Matrix hat = Matrix::Zero(kPeers, kDim), m = hat;
+  for (int t = 0; t < kRounds; ++t) {
+    const Matrix z = debiased(x, u), d = directions(z);
+    const Matrix step = 0.7 * u.asDiagonal() * m + d;
+    x -= rate(t) * (nesterov ? Matrix(d + 0.7 * step) : step);
+    hat += top(x - hat, k);
+    x += eta * (W(t) - identity()) * hat;
+    u += eta * (W(t) - identity()) * u;
+    m = 0.8 * m + 0.2 * (z - debiased(x, u)) / rate(t);
+  }
+  return debiased(x, u);
+}
+
 Matrix exact_diffusion(Matrix x, const Matrix& W) {
   Matrix x_old = x, d_old;
   for (int t = 0; t < kRounds; ++t) {
@@ -258,6 +275,12 @@ const std::vector<Case>& cases() {
          }
          return x;
        }},
+      {"qg-choco:eta=0.3,beta=0.7,mu=0.2", "ring", "topk:keep=0.34",
+       [](Matrix x, const auto& W) { return quasi_global(x, W, 0.3, 2, false); }},
+      {"qg-quant-sgp:eta=0.3,beta=0.7,mu=0.2", "random:p=0.4", "topk:keep=0.34",
+       [](Matrix x, const auto& W) { return quasi_global(x, W, 0.3, 2, false); }},
+      {"qg-quant-sgp:eta=0.3,beta=0.7,mu=0.2,nesterov=1", "random:p=0.4", "topk:keep=0.34",
+       [](Matrix x, const auto& W) { return quasi_global(x, W, 0.3, 2, true); }},
       {"slowmo:period=3,beta=0.5,alpha=0.8", "random:p=0.4", "identity",
        [](Matrix x, const auto& W) {
          Matrix y = x, b = Matrix::Zero(kPeers, kDim);

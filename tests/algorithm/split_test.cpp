@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, Split, ::testing::ValuesIn(variants()), name_
 /// Only methods that compress differences keep remote replicas; this ensures that the comparison of
 /// copies above is not empty.
 TEST(SplitCopies, AreKeptByMethodsThatCompressDifferences) {
-  for (const char* method : {"choco", "quant-sgp", "dcd", "ecd"}) {
+  for (const char* method : {"choco", "quant-sgp", "qg-choco", "qg-quant-sgp", "dcd", "ecd"}) {
     SplitWorld world({.algorithm = method, .peers = 5}, 2);
     world.start_random();
     world.run_round(0.05f, pull_apart, 1);

@@ -31,6 +31,7 @@ inline std::vector<Variant> variants() {
     if (entry.name == "sgp") all.push_back({"sgp:overlap=1", &entry});
     if (entry.name == "dmsgd") all.push_back({"dmsgd:vanilla=1", &entry});
     if (entry.name == "qg-dmsgd") all.push_back({"qg-dmsgd:nesterov=1", &entry});
+    if (entry.name == "qg-quant-sgp") all.push_back({"qg-quant-sgp:nesterov=1", &entry});
   }
   return all;
 }

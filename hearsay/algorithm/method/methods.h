@@ -26,6 +26,8 @@ Maker make_gradient_tracking;
 Maker make_push_diging;
 Maker make_dmsgd;
 Maker make_qg_dmsgd;
+Maker make_qg_choco;
+Maker make_qg_quant_sgp;
 Maker make_slowmo;
 Maker make_pga;
 Maker make_local_sgd;
