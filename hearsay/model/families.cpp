@@ -8,21 +8,21 @@ namespace hearsay::model {
 
 Norm norm_of(const Arguments& arguments) { return static_cast<Norm>(arguments.choice("norm")); }
 
-Value add_norm(Network& net, std::string name, Norm norm, Value x) {
+Value add_norm(Network& net, std::string name, Norm norm, Value x, double weight) {
   switch (norm) {
     case Norm::kNone:
       break;
     case Norm::kBatch:
-      return net.add(std::move(name), BatchNorm{}, {x});
+      return net.add(std::move(name), BatchNorm{.weight = weight}, {x});
     case Norm::kGroup:
-      return net.add(std::move(name), GroupNorm{}, {x});
+      return net.add(std::move(name), GroupNorm{.weight = weight}, {x});
     case Norm::kEvoNorm:
-      return net.add(std::move(name), EvoNorm{}, {x});
+      return net.add(std::move(name), EvoNorm{.weight = weight}, {x});
     case Norm::kRangeEvoNorm:
     case Norm::kRangeEvoNormHard:
-      return net.add(std::move(name), RangeEvoNorm{}, {x});
+      return net.add(std::move(name), RangeEvoNorm{.weight = weight}, {x});
     case Norm::kRangeEvoNormSigmoid:
-      return net.add(std::move(name), RangeEvoNorm{.gate = Gate::kSigmoid}, {x});
+      return net.add(std::move(name), RangeEvoNorm{.gate = Gate::kSigmoid, .weight = weight}, {x});
   }
   return x;
 }

@@ -40,8 +40,8 @@ Norm norm_of(const Arguments& arguments);
 /// residual addition (as in the code of Aketi, Kodge, Roy).
 constexpr bool activates(Norm norm) { return norm >= Norm::kEvoNorm; }
 
-/// Append only the norm, as `name`; nothing with Norm::kNone.
-Value add_norm(Network& net, std::string name, Norm norm, Value x);
+/// Append only the norm, as `name`, whose weights start at `weight`; nothing with Norm::kNone.
+Value add_norm(Network& net, std::string name, Norm norm, Value x, double weight = 1);
 
 /// Append the norm, followed by a relu `name`.relu unless the norm is an activation too.
 Value add_norm_relu(Network& net, const std::string& name, Norm norm, Value x);

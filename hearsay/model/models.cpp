@@ -20,6 +20,8 @@ constexpr Parameter norm_parameter(std::string_view fallback) {
 constexpr Parameter shortcut_parameter(std::string_view fallback) {
   return {"shortcut", fallback, "A|B", kShortcutMeaning};
 }
+constexpr Parameter kZeroLast = {"zero_last", "0", "0|1",
+                                 "1: weights of the last norm of each residual block start at 0"};
 
 constexpr Parameter kMlp[] = {
     {"hidden", "64+64", "N+N+...", "widths of the hidden layers, each with a relu"},
@@ -29,13 +31,14 @@ constexpr Parameter kResnet[] = {
     {"depth", "20", "20|32|44|50|56|110", "layers with weights: 6n + 2 with n blocks a stage"},
     shortcut_parameter("A"),
     norm_parameter("batch"),
+    kZeroLast,
 };
 // The default values of a preset are those that give the parameter count of its paper's table:
 // 1.0789 MB for resnet20 and 6.935 MB for resnet110 (100 classes) are shortcut A with batch norm,
 // 37.953 MB for vgg11 is without a norm, 760,458 for resnet54 is shortcut B with EvoNorm.
-constexpr Parameter kResnetA[] = {shortcut_parameter("A"), norm_parameter("batch")};
-constexpr Parameter kResnetB[] = {shortcut_parameter("B"), norm_parameter("evonorm")};
-constexpr Parameter kResnet18[] = {norm_parameter("evonorm")};
+constexpr Parameter kResnetA[] = {shortcut_parameter("A"), norm_parameter("batch"), kZeroLast};
+constexpr Parameter kResnetB[] = {shortcut_parameter("B"), norm_parameter("evonorm"), kZeroLast};
+constexpr Parameter kResnet18[] = {norm_parameter("evonorm"), kZeroLast};
 constexpr Parameter kVgg11[] = {norm_parameter("none")};
 
 constexpr ModelEntry kRegistry[] = {

@@ -94,15 +94,15 @@ struct Network::Adder {
     return {linear.out, 1, 1};
   }
 
-  Shape operator()(const BatchNorm&) const {
-    affine({in.channels});
+  Shape operator()(const BatchNorm& norm) const {
+    affine({in.channels}, norm.weight);
     net.add_buffer(op, "running_mean", in.channels, 0.0f);
     net.add_buffer(op, "running_var", in.channels, 1.0f);
     return in;
   }
   Shape operator()(const GroupNorm& norm) const {
     check_groups(op, norm.groups, in.channels);
-    affine({in.channels});
+    affine({in.channels}, norm.weight);
     return in;
   }
   Shape operator()(const LayerNorm&) const {
@@ -112,7 +112,7 @@ struct Network::Adder {
   }
   Shape operator()(const EvoNorm& norm) const {
     check_groups(op, norm.groups, in.channels);
-    affine({in.channels});
+    affine({in.channels}, norm.weight);
     net.add_parameter(op, "v", {in.channels}, {.value = 1});
     return in;
   }
@@ -124,7 +124,7 @@ struct Network::Adder {
                              "use evonorm",
                              values));
     }
-    affine({in.channels});
+    affine({in.channels}, norm.weight);
     net.add_parameter(op, "v", {in.channels}, {.value = 1});
     return in;
   }
@@ -175,8 +175,8 @@ struct Network::Adder {
     return {.bound = 1 / std::sqrt(static_cast<double>(fan_in))};
   }
 
-  void affine(const std::vector<std::size_t>& shape) const {
-    net.add_parameter(op, "weight", shape, {.value = 1});
+  void affine(const std::vector<std::size_t>& shape, double weight = 1) const {
+    net.add_parameter(op, "weight", shape, {.value = weight});
     net.add_parameter(op, "bias", shape, {});
   }
 };

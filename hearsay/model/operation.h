@@ -59,6 +59,7 @@ struct Linear {
 /// peer: running_mean, running_var (of the unbiased variance, which is 0 for a single value), new =
 /// 0.9 old + 0.1 of the batch.
 struct BatchNorm {
+  double weight = 1;  ///< where all weights start, here and below
   static constexpr double kEpsilon = 1e-5;
   static constexpr double kMomentum = 0.1;
 };
@@ -66,6 +67,7 @@ struct BatchNorm {
 /// Like batch norm, but m and v are over the pixels of a group of channels of one sample.
 struct GroupNorm {
   std::size_t groups = 2;
+  double weight = 1;
   static constexpr double kEpsilon = 1e-5;
 };
 
@@ -80,6 +82,7 @@ struct LayerNorm {
 /// Norm and activation in one. Parameters weight, bias, v.
 struct EvoNorm {
   std::size_t groups = 8;
+  double weight = 1;
   static constexpr double kEpsilon = 1e-5;
 };
 
@@ -99,6 +102,7 @@ enum class Gate {
 struct RangeEvoNorm {
   std::size_t groups = 8;
   Gate gate = Gate::kHard;
+  double weight = 1;
   static constexpr std::size_t kRuns = 16;
   static constexpr double kEpsilon = 1e-5;
 };

@@ -11,8 +11,8 @@ namespace {
 /// layer. Tensors are named as in akamaster/pytorch_resnet_cifar10.
 Network build(const Arguments& arguments, std::size_t depth, Shape input, std::size_t outputs) {
   require_pixels(arguments, input, 4);
-  const ResidualStyle style{.norm = norm_of(arguments),
-                            .projects = arguments.choice("shortcut") == 1};
+  ResidualStyle style = style_of(arguments);
+  style.projects = arguments.choice("shortcut") == 1;
   Network net(input);
   Value x = net.add("conv1", style.convolution(16, 3, 1), {net.input()});
   x = add_norm_relu(net, "bn1", style.norm, x);

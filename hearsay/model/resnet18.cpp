@@ -8,7 +8,8 @@ namespace hearsay::model {
 /// named as in torchvision.
 Network make_resnet18(const Arguments& arguments, Shape input, std::size_t outputs) {
   require_pixels(arguments, input, 32);
-  const ResidualStyle style{.norm = norm_of(arguments), .shortcut = "downsample"};
+  ResidualStyle style = style_of(arguments);
+  style.shortcut = "downsample";
 
   Network net(input);
   Value x = net.add("conv1", style.convolution(64, 7, 2), {net.input()});

@@ -171,6 +171,42 @@ TEST(Models, WithEvoNormHaveNoRelu) {
   }
 }
 
+TEST(Models, StartTheLastNormOfResidualBlocksAtZeroIfAskedTo) {
+  for (const std::string spec : {"resnet20:shortcut=B,norm=range-evonorm", "resnet20",
+                                 "resnet:depth=20,norm=group", "resnet54", "resnet18"}) {
+    const char next = spec.find(':') == std::string::npos ? ':' : ',';
+    const Network plain = make_model(spec, {3, 32, 32}, 10);
+    const Network off = make_model(spec + next + "zero_last=0", {3, 32, 32}, 10);
+    const Network on = make_model(spec + next + "zero_last=1", {3, 32, 32}, 10);
+    std::vector<float> a(plain.layout().dim()), b(a), c(a);
+    plain.initialize(1, a);
+    off.initialize(1, b);
+    on.initialize(1, c);
+    EXPECT_EQ(a, b) << spec;
+    std::size_t zeros = 0, blocks = 0;
+    for (const Operation& operation : plain.operations()) {
+      blocks += std::holds_alternative<Add>(operation.kind) ? 1 : 0;
+    }
+    for (const Segment& segment : on.layout().segments()) {
+      const auto of = [&](const std::vector<float>& x) {
+        return std::span(x).subspan(segment.offset, segment.size);
+      };
+      if (segment.name.ends_with(".bn2.weight")) {
+        ++zeros;
+        EXPECT_TRUE(std::ranges::all_of(of(a), [](float x) { return x == 1; })) << segment.name;
+        EXPECT_TRUE(std::ranges::all_of(of(c), [](float x) { return x == 0; })) << segment.name;
+      } else {
+        EXPECT_TRUE(std::ranges::equal(of(a), of(c))) << spec << " " << segment.name;
+      }
+    }
+    EXPECT_EQ(zeros, blocks) << spec;
+    EXPECT_GE(zeros, 8u) << spec;
+  }
+  EXPECT_EQ(error_of("resnet20:norm=none,zero_last=1", {3, 32, 32}),
+            "[resnet20] zero_last=1 is about the last norm of a block, and norm is none; give a "
+            "norm, say norm=batch, or drop zero_last");
+}
+
 TEST(Models, StartFiniteAndFromTheSeedAlone) {
   for (const char* spec : {"logistic", "mlp", "cnn", "lenet5", "resnet20:norm=evonorm"}) {
     const Network net = make_model(spec, {1, 16, 16}, 10);
@@ -198,10 +234,11 @@ TEST(Models, SayWhatImagesTheyNeed) {
             "[vgg11] got images of 1x28x28, needs at least 32x32 pixels");
   EXPECT_EQ(error_of("resnet18", {3, 31, 64}),
             "[resnet18] got images of 3x31x64, needs at least 32x32 pixels");
-  EXPECT_EQ(error_of("resnet20:norm=range-evonorm", {3, 4, 4}),
-            "[resnet20:shortcut=A,norm=range-evonorm] got images of 3x4x4, which do not fit: "
-            "layer2.0.bn1: a group of 16 values cannot be cut into 16 runs of 2 or more; "
-            "use evonorm");
+  EXPECT_EQ(
+      error_of("resnet20:norm=range-evonorm", {3, 4, 4}),
+      "[resnet20:shortcut=A,norm=range-evonorm,zero_last=0] got images of 3x4x4, which do not fit: "
+      "layer2.0.bn1: a group of 16 values cannot be cut into 16 runs of 2 or more; "
+      "use evonorm");
   EXPECT_EQ(error_of("cnn", {1, 8, 8}, 0), "[cnn] got 0 outputs; there must be at least 1");
 }
 
