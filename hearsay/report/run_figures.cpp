@@ -51,6 +51,11 @@ std::optional<double> figure_at(const Record& record, const Figure& figure, std:
           : std::ranges::lower_bound(rounds, end);
   const auto last = std::ranges::upper_bound(rounds, end);
   if (first >= last) return {};
+  if (std::ranges::find(sweep::run_keys(), figure.key) != sweep::run_keys().end()) {
+    const auto one = record.figure(figure.key);
+    if (!one || !std::isfinite(*one)) return {};
+    return figure.scale * (figure.squared ? *one * *one : *one);
+  }
   const auto known = sweep::ratios();
   const auto as_ratio = std::ranges::find(known, figure.key, &sweep::Ratio::name);
   double sum = 0;

@@ -16,6 +16,11 @@ std::span<const Ratio> ratios() {
   return kRatios;
 }
 
+std::span<const std::string_view> run_keys() {
+  static constexpr std::string_view kKeys[] = {"seconds_per_round", "peak_rss_bytes"};
+  return kKeys;
+}
+
 std::vector<std::string> figure_keys() {
   train::Metrics all;
   for (const engine::Metric& metric : engine::known_metrics()) {
@@ -31,6 +36,7 @@ std::vector<std::string> figure_keys() {
     if (value.is_number()) keys.push_back(key);
   }
   for (const Ratio& ratio : ratios()) keys.emplace_back(ratio.name);
+  keys.insert(keys.end(), run_keys().begin(), run_keys().end());
   return keys;
 }
 

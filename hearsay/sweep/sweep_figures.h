@@ -20,7 +20,13 @@ struct Ratio {
 };
 std::span<const Ratio> ratios();
 
-/// The allowed keys of a figure: every number of metrics.jsonl, and these ratios.
+/// Figures of a whole run, from its summary.json, whatever a figure's `at` and `window`:
+///
+///   seconds_per_round  of training, without evaluations
+///   peak_rss_bytes     the largest resident memory of its processes together
+std::span<const std::string_view> run_keys();
+
+/// The allowed keys of a figure: every number of metrics.jsonl, these ratios, and those of a run.
 std::vector<std::string> figure_keys();
 
 }  // namespace hearsay::sweep

@@ -57,6 +57,15 @@ TEST_F(RunFigures, CountBytesAMessageUntilThen) {
   EXPECT_EQ(at_end("paper_compression_factor"), 8.0);
 }
 
+TEST_F(RunFigures, OfTheWholeRunAreInItsSummary) {
+  const Figure memory{.name = "", .key = "peak_rss_bytes", .scale = 1e-6};
+  EXPECT_EQ(value(memory), std::nullopt);
+  support::write_text(scratch_ / "summary.json",
+                      R"({"dim": 100, "peak_rss_bytes": 3000000, "seconds_per_round": 0.25})");
+  EXPECT_EQ(value(memory), 3.0);
+  EXPECT_EQ(value({.name = "", .key = "seconds_per_round", .window = 5}), 0.25);
+}
+
 TEST_F(RunFigures, OfRunsThatDoNotTellTheirRoundAreNone) {
   support::write_text(scratch_ / "summary.json", R"({"dim": 100})");
   EXPECT_EQ(value({.name = "", .key = "loss", .at = Figure::At::kTrained}), std::nullopt);

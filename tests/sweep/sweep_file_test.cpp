@@ -165,7 +165,7 @@ TEST(SweepFile, NamesTheFiguresThatThereAre) {
         text.starts_with("[f.toml, line 2] no run has a figure 'accuracy_men' (did you "
                          "mean 'accuracy_mean'?); there are round, epoch, "))
         << text;
-    EXPECT_TRUE(text.ends_with(", paper_compression_factor")) << text;
+    EXPECT_TRUE(text.ends_with(", peak_rss_bytes")) << text;
   }
 }
 

@@ -122,6 +122,47 @@ TEST(Sweep, TheCommandLineOutranksAll) {
   EXPECT_EQ(sweep.rows[0].configs[2].lr, "0.5");
 }
 
+/// A row says in which precision it trains, the command line where.
+TEST(Sweep, ADeviceForAllRowsHasThePrecisionOfEach) {
+  constexpr std::string_view kRows = R"(
+title = "t"
+rows = [
+  {label = "plain"},
+  {label = "short", precision = "bf16"},
+  {label = "bytes", precision = "int8", model = "cnn"},
+]
+[base]
+data = "digits"
+)";
+  const auto device = [&](const std::string& row, const std::string& where) {
+    SweepOptions options{.rows = {row}};
+    if (!where.empty()) options.settings = {{"device", where}};
+    for (const SweepRow& made : read_sweep(kRows, "f.toml", options).rows) {
+      if (made.place[0].second == row) return made.configs.at(0).device;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(device("plain", ""), "cpu");
+  EXPECT_EQ(device("plain", "cuda"), "cuda");
+  EXPECT_EQ(device("short", "cuda"), "cuda:precision=bf16");
+  EXPECT_EQ(device("short", "cuda:index=1"), "cuda:precision=bf16,index=1");
+  EXPECT_EQ(device("bytes", ""), "cpu:precision=int8");
+  EXPECT_EQ(device("bytes", "cpu"), "cpu:precision=int8");
+  const auto error = [&](const std::string& row, const std::string& where) -> std::string {
+    try {
+      device(row, where);
+    } catch (const InvalidArgument& refused) {
+      return refused.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error("bytes", "cuda:precision=bf16"),
+            "[f.toml, line 6] row 'bytes': [precision] precision is int8, and that of the device, "
+            "cuda:precision=bf16, is bf16; give one of them");
+  EXPECT_EQ(error("short", ""),
+            "[f.toml, line 5] row 'short': [cpu] precision must be one of fp32, int8, got bf16");
+}
+
 TEST(Sweep, KeepsTheRowsAndSeedsThatAreNotWantedNow) {
   const Sweep sweep =
       read_sweep(kFile, "f.toml",
