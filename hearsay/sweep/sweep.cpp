@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/backend/device.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
@@ -283,7 +284,28 @@ class Maker {
       }
       data->second.value += ":" + path->second;
     }
+    if (const auto why = why_not_there(settings); !why.empty()) {
+      made.missing = why;
+      return;
+    }
     made.configs = configs_of(settings, row.line, made.label);
+  }
+
+  /// A device for all rows, from the command line, may lack the precision of some.
+  std::string why_not_there(const std::map<std::string, SweepFile::Setting>& settings) const {
+    const auto device = options_.settings.find("device");
+    const auto precision = settings.find("precision");
+    if (device == options_.settings.end() || precision == settings.end() ||
+        options_.settings.contains("precision") || precision->second.value == "auto" ||
+        backend::device_registry().arguments(device->second).given("precision")) {
+      return "";
+    }
+    try {
+      backend::with_precision(device->second, precision->second.value);
+    } catch (const InvalidArgument& error) {
+      return fmt::format("not on --device {}: {}", device->second, error.what());
+    }
+    return "";
   }
 
   /// Later settings override earlier ones, also where epochs and rounds are alternatives.

@@ -82,7 +82,8 @@ struct SweepOptions {
 
 /// The rows of a sweep: axes crossed with `rows`, in the order of the file. Reads no data. Rows and
 /// seeds that are not to be trained now are included all the same, for their earlier runs; if the
-/// settings do not fit such a row, it is `missing`.
+/// settings do not fit such a row, it is `missing`; so is one whose precision the device of
+/// `settings` lacks.
 ///
 /// Throws InvalidArgument for any error in the file, "[FILE, line N] ...", before any run begins:
 /// unknown keys, lists that do not match, unknown labels, settings that do not fit together (with

@@ -159,6 +159,11 @@ data = "digits"
   EXPECT_EQ(error("bytes", "cuda:precision=bf16"),
             "[f.toml, line 6] row 'bytes': [precision] precision is int8, and that of the device, "
             "cuda:precision=bf16, is bf16; give one of them");
+  const Sweep on_gpu = read_sweep(kRows, "f.toml", {.settings = {{"device", "cuda"}}});
+  EXPECT_EQ(on_gpu.rows[0].missing, "");
+  EXPECT_EQ(on_gpu.rows[1].missing, "");
+  EXPECT_EQ(on_gpu.rows[2].missing,
+            "not on --device cuda: [cuda] precision must be one of tf32, fp32, bf16, got int8");
   EXPECT_EQ(error("short", ""),
             "[f.toml, line 5] row 'short': [cpu] precision must be one of fp32, int8, got bf16");
 }
