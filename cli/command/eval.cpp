@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cli/command/commands.h"
+#include "hearsay/backend/device.h"
 #include "hearsay/core/error.h"
 #include "hearsay/run/evaluation.h"
 
@@ -55,6 +56,11 @@ int eval_command(const EvalOptions& options) {
   };
   fmt::print("{} on {}: {} parameters{}\n", config.model, config.data, evaluation.parameters,
              evaluation.estimated ? ", running statistics estimated on training samples" : "");
+  if (of_run && of_run->precision == "int8" &&
+      backend::device_registry().arguments(config.device).text("precision") != "int8") {
+    fmt::print("computed in {}; the run was in int8, and --device cpu:precision=int8 repeats it\n",
+               backend::device_registry().arguments(config.device).text("precision"));
+  }
   lines("", score.values);
   line("loss", score.loss);
   lines("validation ", score.validation_values);

@@ -64,6 +64,7 @@ train::RunOptions read_config(const TrainOptions& options, const std::string& fi
     }
     if (is_of_run(file)) train::rename_older(config);
   }
+  const std::string device_of_file = config.device;
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) changed |= config.set(key, value).changes_results;
   }
@@ -72,9 +73,15 @@ train::RunOptions read_config(const TrainOptions& options, const std::string& fi
   const auto given = [&](const char* key) { return !options.settings.at(key).empty(); };
   if (given("rounds") && !given("epochs")) config.epochs = 0;
   if (given("epochs") && !given("rounds")) config.rounds = 0;
-  if (given("device") && !given("precision")) config.precision = "auto";
-  if (given("precision") && !given("device")) {
+  const bool no_precision = config.precision == "auto" || config.precision == "none";
+  if (given("precision") && !given("device") && !no_precision) {
     config.device = backend::with_precision(config.device, config.precision);
+  }
+  if (given("device") && !given("precision") && !no_precision) {
+    // A precision that was not asked for, in the config.toml of a run, is that of its device.
+    const auto devices = backend::device_registry();
+    const std::string name(devices.find(device_of_file).name);
+    if (config.precision == devices.arguments(name).text("precision")) config.precision = "auto";
   }
   return config;
 }
@@ -113,16 +120,19 @@ bool compare(const fs::path& out, std::uint64_t threads, bool quiet, bool termin
   return true;
 }
 
-/// Says, before a run in 8 bits, if this machine is slow at it.
-void warn_of_slow_products(const std::string& device, const gossip::ProcessGroup& group) {
+/// Says, before a run in 8 bits, if this machine is slow at it. Returns whether it was said.
+bool warn_of_slow_products(const std::string& device, const gossip::ProcessGroup& group) {
   const auto arguments = backend::device_registry().arguments(device);
-  if (arguments.name() != "cpu" || arguments.text("precision") != "int8" || !group.leads()) return;
+  if (arguments.name() != "cpu" || arguments.text("precision") != "int8") return false;
   using backend::cpu::has_byte_product_set;
-  if (has_byte_product_set("amx") || has_byte_product_set("avx512-vnni")) return;
+  if (has_byte_product_set("amx") || has_byte_product_set("avx512-vnni") || !group.leads()) {
+    return false;
+  }
   complain(
       "hearsay: note: this machine has neither AMX nor AVX-512 VNNI: 8 bits train with {} "
       "products, slower and with the same result\n",
       backend::cpu::byte_product_set());
+  return true;
 }
 
 /// Trains and reports the result: process 0 prints, the others do the same without printing.
@@ -146,6 +156,7 @@ int train_one(const TrainOptions& options, Run& run) {
     if (!options.resume.empty()) {
       group.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
+      group.agree([&] { warn_of_slow_products(train::options_of_run(out).device, group); });
       outcome = run::resume(out, threads, observer, group);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
@@ -191,6 +202,9 @@ int train_several_files(const TrainOptions& options, gossip::ProcessGroup& group
   std::vector<NamedConfig> configs;
   for (const std::string& file : options.config_files) {
     configs.push_back({fs::path(file).stem().string(), train::resolve(read_config(options, file))});
+  }
+  for (const NamedConfig& named : configs) {
+    if (warn_of_slow_products(named.config.device, group)) break;
   }
   return train_several(configs, options.out, options.quiet);
 }

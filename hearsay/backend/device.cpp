@@ -1,12 +1,16 @@
 #include "hearsay/backend/device.h"
 
+#include "hearsay/backend/cpu/int8/product.h"
+
 namespace hearsay::backend {
 
 namespace {
 
 std::unique_ptr<Kernels> make_cpu(const Arguments& arguments, ThreadPool& pool) {
   constexpr Precision kChoices[] = {Precision::kFp32, Precision::kInt8};
-  return make_cpu_kernels(pool, kChoices[arguments.choice("precision")]);
+  const Precision precision = kChoices[arguments.choice("precision")];
+  if (precision == Precision::kInt8) cpu::byte_product_set();  // refuses what HEARSAY_ISA may ask
+  return make_cpu_kernels(pool, precision);
 }
 
 constexpr Parameter kCpuParameters[] = {
@@ -44,6 +48,13 @@ std::string with_precision(std::string_view device, std::string_view precision) 
   }
   Arguments(spec, row.parameters).choice("precision");
   return spec;
+}
+
+bool is_precision(std::string_view name) {
+  for (int k = 0; k <= static_cast<int>(Precision::kInt8); ++k) {
+    if (name == name_of(static_cast<Precision>(k))) return true;
+  }
+  return false;
 }
 
 std::unique_ptr<Kernels> make_kernels(std::string_view spec, ThreadPool& pool) {

@@ -19,6 +19,9 @@ Registry<DeviceEntry> device_registry();
 /// device does not have it.
 std::string with_precision(std::string_view device, std::string_view precision);
 
+/// Whether a device may have a precision of this name.
+bool is_precision(std::string_view name);
+
 /// make_kernels("cuda:precision=bf16", pool). Throws InvalidArgument if the spec is invalid, if
 /// this build has no such backend, or if the machine has no such device.
 std::unique_ptr<Kernels> make_kernels(std::string_view spec, ThreadPool& pool);

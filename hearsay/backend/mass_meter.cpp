@@ -33,6 +33,9 @@ double MassMeter::magnitude(Kernels& kernels, std::span<const VectorView> rows, 
   return kernels.magnitude(rows, dim);
 }
 
+/// Columns whose sums are computed together: a model's would take twice its memory.
+constexpr std::size_t kPiece = 16 * kMassBlock;
+
 std::vector<double> block_changes(std::span<const double> before, std::span<const double> after) {
   std::vector<double> changes((after.size() + kMassBlock - 1) / kMassBlock, 0.0);
   for (std::size_t k = 0; k < after.size(); ++k) {
@@ -51,12 +54,14 @@ void Kernels::mass_of(ConstBlock x, ConstBlock low, std::size_t begin, std::span
 
 void Kernels::keep_mass(ConstBlock x, ConstBlock low, double keep) {
   kept_mass_.resize(x.dim);
-  mass_of(x, low, 0, kept_mass_);
+  for (std::size_t begin = 0; begin < x.dim; begin += kPiece) {
+    mass_of(x, low, begin, std::span(kept_mass_).subspan(begin, std::min(kPiece, x.dim - begin)));
+  }
   for (double& sum : kept_mass_) sum *= keep;
 }
 
 std::vector<double> Kernels::mass_change(ConstBlock x, ConstBlock low) {
-  std::vector<double> changes, sums(std::min(x.dim, 16 * kMassBlock));
+  std::vector<double> changes, sums(std::min(x.dim, kPiece));
   for (std::size_t begin = 0; begin < x.dim; begin += sums.size()) {
     const auto piece = std::span(sums).first(std::min(sums.size(), x.dim - begin));
     mass_of(x, low, begin, piece);

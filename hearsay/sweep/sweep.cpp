@@ -297,7 +297,8 @@ class Maker {
     const auto precision = settings.find("precision");
     if (device == options_.settings.end() || precision == settings.end() ||
         options_.settings.contains("precision") || precision->second.value == "auto" ||
-        backend::device_registry().arguments(device->second).given("precision")) {
+        backend::device_registry().arguments(device->second).given("precision") ||
+        !backend::is_precision(precision->second.value)) {
       return "";
     }
     try {

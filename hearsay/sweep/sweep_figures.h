@@ -23,7 +23,7 @@ std::span<const Ratio> ratios();
 /// Figures of a whole run, from its summary.json, whatever a figure's `at` and `window`:
 ///
 ///   seconds_per_round  of training, without evaluations
-///   peak_rss_bytes     the largest resident memory of its processes together
+///   peak_rss_bytes     the largest resident memory of the process that had most
 std::span<const std::string_view> run_keys();
 
 /// The allowed keys of a figure: every number of metrics.jsonl, these ratios, and those of a run.

@@ -204,6 +204,36 @@ TEST_F(Commands, GraphPrintsFacts) {
   expect_all(output({"graph", "torus:3x5"}), {"torus:3x5: 15 peers\n"});
 }
 
+TEST_F(Commands, TrainTakesThePrecisionFromWhereItWasAskedFor) {
+  std::ofstream(scratch_ / "bytes.toml") << "precision = 'int8'\nrounds = 2\n";
+  const auto device = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "train");
+    for (const char* more : {"--rounds", "2", "--quiet", "--out", "run"}) {
+      arguments.emplace_back(more);
+    }
+    fs::remove_all(scratch_ / "run");
+    const Result result = hearsay(arguments, scratch_.path());
+    if (result.status != 0) return result.err;
+    return train::options_of_run(scratch_ / "run").device;
+  };
+  EXPECT_EQ(device({"--precision", "int8"}), "cpu:precision=int8");
+  EXPECT_EQ(device({"--precision", "auto"}), "cpu");
+  EXPECT_EQ(device({"bytes.toml"}), "cpu:precision=int8");
+  EXPECT_EQ(device({"bytes.toml", "--device", "cpu"}), "cpu:precision=int8");
+  EXPECT_EQ(device({"bytes.toml", "--precision", "fp32"}), "cpu");
+  EXPECT_EQ(device({"--data", "consensus", "--precision", "none"}), "cpu");
+  expect_all(device({"--data", "consensus", "--device", "cpu:precision=int8"}),
+             {"takes no precision"});
+  // The config.toml of a run: its device may be another one, its 8 bits are kept.
+  EXPECT_EQ(device({"--precision", "int8"}), "cpu:precision=int8");
+  fs::rename(scratch_ / "run", scratch_ / "old");
+  EXPECT_EQ(device({"old/config.toml", "--device", "cpu"}), "cpu:precision=int8");
+  const std::string model = "old/models/peer-0.safetensors", note = "the run was in int8";
+  expect_all(output({"eval", model}), {note});
+  EXPECT_EQ(output({"eval", model, "--device", "cpu:precision=int8"}).find(note),
+            std::string::npos);
+}
+
 TEST_F(Commands, CostCountsAPrecisionBesideFp32) {
   expect_all(
       output({"cost", "resnet20:norm=range-evonorm", "--precision", "int8", "--batch", "64"}),

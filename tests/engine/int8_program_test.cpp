@@ -120,6 +120,36 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"Resnet20", "resnet20:norm=range-evonorm", {3, 16, 16}, 0.97, 0.1}),
     [](const auto& test) { return test.param.name; });
 
+/// A machine lacks some instruction sets: those are named as skipped.
+class Int8OnASet : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(Int8OnASet, NetworksHaveTheBitsOfPlainCode) {
+  if (!backend::cpu::has_byte_product_set(GetParam())) {
+    GTEST_SKIP() << "this machine has no " << GetParam();
+  }
+  const Network net = model::make_model("resnet20:norm=range-evonorm", {3, 16, 16}, 10);
+  const model::Example example = make_example(net, 3, 1);
+  const std::vector<float> parameters = to_floats(example.parameters);
+  const auto gradient_on = [&](std::string_view set) {
+    Program program(net, 3);
+    std::vector<float> gradient(parameters.size());
+    std::ranges::copy(to_floats(example.samples.images), program.images().begin());
+    backend::cpu::use_byte_product_set(set);
+    program.gradient(parameters, {}, example.samples.targets(), {}, gradient);
+    backend::cpu::use_byte_product_set("");
+    return gradient;
+  };
+  EXPECT_EQ(gradient_on(GetParam()), gradient_on("plain"));
+}
+
+std::string name_of_set(const ::testing::TestParamInfo<std::string_view>& test) {
+  std::string name(test.param);
+  std::erase(name, '-');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Sets, Int8OnASet, ::testing::ValuesIn(backend::cpu::byte_product_sets()),
+                         name_of_set);
+
 TEST(Int8ProgramCheck, NamesTheNormThatWouldDo) {
   for (const char* norm : {"batch", "group", "evonorm", "range-evonorm-sigmoid"}) {
     const Network net = model::make_model(std::string("resnet20:norm=") + norm, {3, 32, 32}, 10);

@@ -164,6 +164,16 @@ data = "digits"
   EXPECT_EQ(on_gpu.rows[1].missing, "");
   EXPECT_EQ(on_gpu.rows[2].missing,
             "not on --device cuda: [cuda] precision must be one of tf32, fp32, bf16, got int8");
+  EXPECT_EQ(error("bytes", "gpu"),
+            "[device] no device is named 'gpu' (did you mean 'cpu'?); there are cpu, cuda");
+  try {
+    read_sweep("title = \"t\"\nrows = [{label = \"odd\", precision = \"int9\"}]\n", "f.toml",
+               {.settings = {{"device", "cuda"}}});
+    ADD_FAILURE() << "int9 was accepted";
+  } catch (const InvalidArgument& refused) {
+    EXPECT_NE(std::string_view(refused.what()).find("[f.toml, line 2]"), std::string_view::npos)
+        << refused.what();
+  }
   EXPECT_EQ(error("short", ""),
             "[f.toml, line 5] row 'short': [cpu] precision must be one of fp32, int8, got bf16");
 }

@@ -27,13 +27,15 @@ struct Reason {
     return "is a gelu; networks of 8 bits have relu or norm=range-evonorm";
   }
   std::string operator()(const model::Conv2d& conv) const {
-    const std::size_t pixels = (op.shape.height + 1) * (network.shape(op.inputs[0]).width + 16);
     if (conv.padding >= conv.kernel) return "pads more than its kernel";
+    if (conv.stride > 2) return "has a stride above 2, for which 8 bits have no code; use 1 or 2";
+    const model::Shape& in = network.shape(op.inputs[0]);
+    const std::size_t pixels = (op.shape.height + 1) * (in.width + most_padding());
     return at_most(
-        std::max(pixels, conv.kernel * conv.kernel * (network.shape(op.inputs[0]).channels + 15)));
+        std::max(pixels, conv.kernel * conv.kernel * (std::max(in.channels, conv.out) + 15)));
   }
-  std::string operator()(const model::Linear&) const {
-    return at_most(network.shape(op.inputs[0]).size() + 15);
+  std::string operator()(const model::Linear& linear) const {
+    return at_most(std::max(network.shape(op.inputs[0]).size(), linear.out) + 15);
   }
   template <class Other>
   std::string operator()(const Other&) const {
@@ -41,6 +43,16 @@ struct Reason {
   }
 
  private:
+  /// Of any convolution: a value has the border that the widest of its readers needs.
+  std::size_t most_padding() const {
+    std::size_t most = 0;
+    for (const model::Operation& other : network.operations()) {
+      if (const auto* conv = std::get_if<model::Conv2d>(&other.kind)) {
+        most = std::max(most, conv->padding);
+      }
+    }
+    return most;
+  }
   static std::string no_norm(std::string_view name) {
     return fmt::format("is {}; {}", name, kNorm);
   }

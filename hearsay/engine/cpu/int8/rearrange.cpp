@@ -57,7 +57,9 @@ class MaxPoolStep final : public Step {
   MaxPoolStep(const model::MaxPool& pool, const Site& site) : pool_(pool), site_(site) {}
 
   Demands demands() const override {
-    return {.input_in_backward = true, .output_in_backward = true};
+    return {.input_in_backward = true,
+            .output_in_backward = true,
+            .scratch_bytes = channels_of(*site_.y) * sizeof(float)};
   }
 
   void forward(const Call& call, std::byte*) override {
@@ -78,20 +80,20 @@ class MaxPoolStep final : public Step {
     }
   }
 
-  void backward(const Call& call, std::byte*) override {
+  void backward(const Call& call, std::byte* scratch) override {
     if (!site_.x->wants_gradient()) return;
     const Tensor &x = *site_.x, &y = *site_.y;
     const std::size_t channels = channels_of(y);
     float* dy = site_.y->collect();
     float* dx = site_.x->next_gradient();
-    std::vector<float> left(channels);  // of a window's gradient, not yet given to an input
+    auto* left = reinterpret_cast<float*>(scratch);  // of a window's gradient, not yet given
     for (std::size_t n = 0; n < call.count; ++n) {
       const Image<std::int8_t> from = image_of(x, n), to = image_of(y, n);
       const Image<float> g = gradient_of(y, dy, n), d = gradient_of(x, dx, n);
       std::fill_n(d.data, size_of_sample(x).size(), 0.0f);
       for_each_output([&](std::size_t row, std::size_t column) {
         const std::int8_t* most = to.data + row * to.pitch + column * channels;
-        std::copy_n(g.data + row * g.pitch + column * channels, channels, left.data());
+        std::copy_n(g.data + row * g.pitch + column * channels, channels, left);
         for_each_input(row, column, [&](std::size_t in_row, std::size_t in_column) {
           const std::int8_t* in = from.data + in_row * from.pitch + in_column * channels;
           float* out = d.data + in_row * d.pitch + in_column * channels;
