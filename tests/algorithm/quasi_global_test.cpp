@@ -10,15 +10,6 @@
 namespace hearsay::algorithm {
 namespace {
 
-double largest_difference(const World& a, const World& b) {
-  const auto x = a.models(), y = b.models();
-  double largest = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    largest = std::max(largest, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
-  }
-  return largest;
-}
-
 /// Two worlds that start alike, `rounds` later.
 double difference_after(int rounds, const World::Setup& one, const World::Setup& other) {
   World a(one), b(other);

@@ -81,15 +81,6 @@ void pull(std::size_t peer, std::span<const float> at, std::span<float> directio
   }
 }
 
-double largest_difference(const World& a, const World& b) {
-  const auto x = a.models(), y = b.models();
-  double largest = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    largest = std::max(largest, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
-  }
-  return largest;
-}
-
 TEST(SparsePush, WithoutCompressionOnDoublyStochasticWeightsIsDsgd) {
   World sparse_push({.algorithm = "sparse-push:eta=1", .graph = "exponential", .peers = 7});
   World dsgd({.algorithm = "dsgd", .graph = "exponential", .peers = 7});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -133,5 +134,15 @@ class World {
   Delivered delivered_;
   double loss_ = 1;
 };
+
+/// Between entries of their models.
+inline double largest_difference(const World& a, const World& b) {
+  const auto x = a.models(), y = b.models();
+  double largest = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    largest = std::max(largest, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
+  }
+  return largest;
+}
 
 }  // namespace hearsay::algorithm
