@@ -10,8 +10,6 @@
 namespace hearsay::report {
 namespace {
 
-using Json = nlohmann::json;
-
 /// A run of four peers on the digits, and its summary, which a test may change.
 class CostSection : public ::testing::Test {
  protected:
@@ -22,7 +20,7 @@ class CostSection : public ::testing::Test {
                                  {"batch", "8"},
                                  {"rounds", "3"}}),
              scratch_ / "run", silent);
-    summary_ = Json::parse(support::read_text(scratch_ / "run/summary.json"));
+    summary_ = nlohmann::json::parse(support::read_text(scratch_ / "run/summary.json"));
   }
   std::optional<CostPanel> panel() {
     support::write_text(scratch_ / "run/summary.json", summary_.dump());
@@ -31,7 +29,7 @@ class CostSection : public ::testing::Test {
   std::string section() { return cost_section(panel().value(), ""); }
 
   support::Scratch scratch_;
-  Json summary_;
+  nlohmann::json summary_;
 };
 
 TEST_F(CostSection, CountsInThePrecisionOfTheRun) {
@@ -53,14 +51,15 @@ TEST_F(CostSection, CountsInThePrecisionOfTheRun) {
   EXPECT_EQ(misfit_of("<!DOCTYPE html>\n<html>" + html + "</html>"), "");
   EXPECT_EQ(count(html, "weighted by bits"), 1u);
   EXPECT_TRUE(holds(html, "8 bits count a quarter of 32"));
-  const Json data = Json::parse(cost_json(made, "run-0-"));
+  const nlohmann::json data = nlohmann::json::parse(cost_json(made, "run-0-"));
   EXPECT_EQ(data["devices"][1]["model_bytes"], int8.model_bytes + int8.code_bytes);
   EXPECT_EQ(data["devices"][1]["multiply_adds"], int8.weighted_multiply_adds());
 }
 
 TEST_F(CostSection, OfARunInFloatsSaysNothingOfPrecisions) {
   train("fp32");
-  for (const Json& precision : {Json("fp32"), Json("fp9"), Json(8), Json()}) {
+  for (const nlohmann::json& precision :
+       {nlohmann::json("fp32"), nlohmann::json("fp9"), nlohmann::json(8), nlohmann::json()}) {
     summary_["precision"] = precision;
     const CostPanel made = panel().value();
     ASSERT_EQ(made.devices.size(), 2u) << precision;
@@ -89,7 +88,8 @@ TEST_F(CostSection, ShowsWhatTheRunTookBesideTheCounts) {
   summary_["device"] = "cuda";
   EXPECT_TRUE(holds(section(), "without the GPU&#39;s memory"));
 
-  for (const Json& nothing : {Json(), Json(0), Json("soon"), Json(-1)}) {
+  for (const nlohmann::json& nothing :
+       {nlohmann::json(), nlohmann::json(0), nlohmann::json("soon"), nlohmann::json(-1)}) {
     summary_["seconds_per_round"] = nothing;
     html = section();
     EXPECT_FALSE(holds(html, ">time</th>")) << nothing;

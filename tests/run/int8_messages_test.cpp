@@ -6,14 +6,14 @@
 namespace hearsay::run {
 namespace {
 
-struct Outcome {
+struct Finished {
   double accuracy = 0;  ///< mean over the peers, in percent
   double distance = 0;  ///< the consensus distance
   std::uint64_t bytes = 0;
 };
 
 /// Four peers that learn the digits, with a label skew of 0.8.
-Outcome outcome(const std::string& algorithm, const std::string& compressor) {
+Finished outcome_of(const std::string& algorithm, const std::string& compressor) {
   train::Trainer peers(train::resolve(support::config_of({{"algorithm", algorithm},
                                                           {"compressor", compressor},
                                                           {"data", "digits"},
@@ -26,12 +26,12 @@ Outcome outcome(const std::string& algorithm, const std::string& compressor) {
 }
 
 TEST(Int8Messages, TrainAsUncompressedOnesDo) {
-  const Outcome full = outcome("sgp", "identity");
-  const Outcome feedback = outcome("sparse-push", "int8");
-  const Outcome difference = outcome("quant-sgp", "int8");
+  const Finished full = outcome_of("sgp", "identity");
+  const Finished feedback = outcome_of("sparse-push", "int8");
+  const Finished difference = outcome_of("quant-sgp", "int8");
   EXPECT_NEAR(feedback.accuracy, full.accuracy, 1);
   EXPECT_NEAR(difference.accuracy, full.accuracy, 1);
-  for (const Outcome& compressed : {feedback, difference}) {
+  for (const Finished& compressed : {feedback, difference}) {
     EXPECT_GT(static_cast<double>(full.bytes) / static_cast<double>(compressed.bytes), 3.9);
   }
   // Differences shrink with the steps, and so do their rounding errors; models do not.
@@ -39,7 +39,7 @@ TEST(Int8Messages, TrainAsUncompressedOnesDo) {
   EXPECT_GT(feedback.distance, 2 * full.distance);
 
   // The control: at top-0.1 % the same rounds are not as good.
-  EXPECT_LT(outcome("sparse-push", "topk:keep=0.001").accuracy, full.accuracy - 3);
+  EXPECT_LT(outcome_of("sparse-push", "topk:keep=0.001").accuracy, full.accuracy - 3);
 }
 
 }  // namespace
