@@ -156,7 +156,11 @@ int train_one(const TrainOptions& options, Run& run) {
     if (!options.resume.empty()) {
       group.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
-      group.agree([&] { warn_of_slow_products(train::options_of_run(out).device, group); });
+      group.agree([&] {  // what is wrong with the directory, `resume` says
+        if (fs::exists(out / "config.toml")) {
+          warn_of_slow_products(train::options_of_run(out).device, group);
+        }
+      });
       outcome = run::resume(out, threads, observer, group);
     } else {
       const std::string file = options.config_files.empty() ? "" : options.config_files.front();
