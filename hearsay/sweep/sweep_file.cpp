@@ -6,14 +6,14 @@
 #include <fmt/ranges.h>
 
 #include "hearsay/core/spec.h"
+#include "hearsay/core/toml_table.h"
 #include "hearsay/sweep/sweep_figures.h"
-#include "hearsay/train/toml_table.h"
 
 namespace hearsay::sweep {
 
 namespace {
 
-using Names = train::TomlTable::Names;
+using Names = TomlTable::Names;
 
 Names setting_keys() {
   Names keys;
@@ -22,21 +22,20 @@ Names setting_keys() {
 }
 
 /// A table that may contain settings besides `keys`.
-train::TomlTable with_settings(const toml::table& table, const std::string& file, Names keys) {
+TomlTable with_settings(const toml::table& table, const std::string& file, Names keys) {
   return {table, file, std::move(keys), setting_keys(), "the settings of hearsay train"};
 }
 
 /// A value as text, as it would be passed to `hearsay train`.
-SweepFile::Setting setting(const train::TomlTable& in, std::string_view key,
-                           const toml::node& node) {
+SweepFile::Setting setting(const TomlTable& in, std::string_view key, const toml::node& node) {
   if (key == "seed") in.fail(node, "seed stands in 'seeds', a list");
   if (key == "compare") in.fail(node, "compare is for one run at a time; a sweep has none");
-  const std::optional<std::string> value = train::setting_value(node);
+  const std::optional<std::string> value = setting_value(node);
   if (!value) in.fail(node, "{} must be a text or a number", key);
   return {std::string(key), *value, node.source().begin.line};
 }
 
-SweepFile::Settings settings_of(const train::TomlTable& in) {
+SweepFile::Settings settings_of(const TomlTable& in) {
   SweepFile::Settings all;
   for (const auto& [key, node] : in.all()) {
     if (!in.is_key(key.str())) all.push_back(setting(in, key.str(), node));
@@ -44,16 +43,15 @@ SweepFile::Settings settings_of(const train::TomlTable& in) {
   return all;
 }
 
-SweepFile::Settings child_settings(const train::TomlTable& in, std::string_view key) {
+SweepFile::Settings child_settings(const TomlTable& in, std::string_view key) {
   const toml::table* table = in.child(key);
   return table == nullptr ? SweepFile::Settings{}
                           : settings_of(with_settings(*table, in.file(), {}));
 }
 
 /// Each setting of a row or a place has only one source.
-void refuse_twice(const train::TomlTable& in, const SweepFile::Settings& ours,
-                  std::string_view kind, std::string_view name,
-                  const std::vector<SweepFile::Axis>& axes) {
+void refuse_twice(const TomlTable& in, const SweepFile::Settings& ours, std::string_view kind,
+                  std::string_view name, const std::vector<SweepFile::Axis>& axes) {
   for (const SweepFile::Axis& axis : axes) {
     for (const SweepFile::Setting& theirs : axis.points.front().settings) {
       if (std::ranges::find(ours, theirs.key, &SweepFile::Setting::key) == ours.end()) continue;
@@ -63,7 +61,7 @@ void refuse_twice(const train::TomlTable& in, const SweepFile::Settings& ours,
   }
 }
 
-void check_name(const train::TomlTable& in, const std::string& name, const SweepFile& sweep) {
+void check_name(const TomlTable& in, const std::string& name, const SweepFile& sweep) {
   constexpr std::string_view kTaken[] = {"row", "rows", "figure", "note", "seeds", "base"};
   const bool twice =
       std::ranges::find(sweep.axes, name, &SweepFile::Axis::name) != sweep.axes.end();
@@ -71,7 +69,7 @@ void check_name(const train::TomlTable& in, const std::string& name, const Sweep
   in.fail("the name of an axis cannot be '{}', which stands for something else here", name);
 }
 
-SweepFile::Axis read_axis(const train::TomlTable& in, const SweepFile& sweep) {
+SweepFile::Axis read_axis(const TomlTable& in, const SweepFile& sweep) {
   SweepFile::Axis axis;
   axis.name = in.needed_text("name");
   check_name(in, axis.name, sweep);
@@ -112,7 +110,7 @@ SweepFile::Axis read_axis(const train::TomlTable& in, const SweepFile& sweep) {
 }
 
 /// The entry of `paper` for one figure: a number, or nested lists, one level per axis.
-void append_printed(const train::TomlTable& in, const toml::node& node,
+void append_printed(const TomlTable& in, const toml::node& node,
                     std::span<const SweepFile::Axis> axes, std::string_view figure,
                     std::vector<double>& out) {
   const std::string key = fmt::format("paper.{}", figure);
@@ -129,7 +127,7 @@ void append_printed(const train::TomlTable& in, const toml::node& node,
   for (const toml::node& inner : *list) append_printed(in, inner, axes.subspan(1), figure, out);
 }
 
-SweepFile::Row read_row(const train::TomlTable& in, const SweepFile& sweep) {
+SweepFile::Row read_row(const TomlTable& in, const SweepFile& sweep) {
   SweepFile::Row row;
   row.line = in.line();
   row.label = in.needed_text("label");
@@ -144,7 +142,7 @@ SweepFile::Row read_row(const train::TomlTable& in, const SweepFile& sweep) {
   if (paper == nullptr) return row;
   Names figures;
   for (const Figure& figure : sweep.figures) figures.push_back(figure.name);
-  for (const auto& [figure, node] : train::TomlTable(*paper, in.file(), figures).all()) {
+  for (const auto& [figure, node] : TomlTable(*paper, in.file(), figures).all()) {
     SweepFile::Printed printed{std::string(figure.str()), {}};
     append_printed(in, node, sweep.axes, figure.str(), printed.values);
     row.printed.push_back(std::move(printed));
@@ -152,7 +150,7 @@ SweepFile::Row read_row(const train::TomlTable& in, const SweepFile& sweep) {
   return row;
 }
 
-void read_at(const train::TomlTable& in, Figure& figure) {
+void read_at(const TomlTable& in, Figure& figure) {
   const toml::node* at = in.find("at");
   if (at == nullptr) return;
   if (at->is_integer()) {
@@ -165,7 +163,7 @@ void read_at(const train::TomlTable& in, Figure& figure) {
   }
 }
 
-Figure read_figure(const train::TomlTable& in) {
+Figure read_figure(const TomlTable& in) {
   Figure figure{.name = in.needed_text("name"), .key = in.needed_text("key")};
   const std::vector<std::string> known = figure_keys();
   if (std::ranges::find(known, figure.key) == known.end()) {
@@ -188,7 +186,7 @@ Figure read_figure(const train::TomlTable& in) {
   return figure;
 }
 
-std::vector<std::uint64_t> read_seeds(const train::TomlTable& in) {
+std::vector<std::uint64_t> read_seeds(const TomlTable& in) {
   std::vector<std::uint64_t> seeds = in.counts("seeds");
   for (const std::uint64_t seed : seeds) {
     if (std::ranges::count(seeds, seed) > 1) in.fail(*in.find("seeds"), "seeds has {} twice", seed);
@@ -196,7 +194,7 @@ std::vector<std::uint64_t> read_seeds(const train::TomlTable& in) {
   return seeds;
 }
 
-Difference::End read_end(const train::TomlTable& in) {
+Difference::End read_end(const TomlTable& in) {
   Difference::End end{{}, in.needed_text("figure")};
   for (const auto& [key, node] : in.all()) {
     if (key.str() == "figure") continue;
@@ -205,7 +203,7 @@ Difference::End read_end(const train::TomlTable& in) {
   return end;
 }
 
-Difference read_difference(const train::TomlTable& in, const SweepFile& sweep) {
+Difference read_difference(const TomlTable& in, const SweepFile& sweep) {
   using Relation = Difference::Relation;
   Difference difference;
   difference.label = in.needed_text("label");
@@ -224,7 +222,7 @@ Difference read_difference(const train::TomlTable& in, const SweepFile& sweep) {
        {std::pair{"from", &difference.from}, std::pair{"minus", &difference.minus}}) {
     const toml::table* table = in.child(key);
     if (table == nullptr) in.fail("there is no '{}' here, and it is needed", key);
-    *end = read_end(train::TomlTable(*table, in.file(), names));
+    *end = read_end(TomlTable(*table, in.file(), names));
   }
   return difference;
 }
@@ -235,7 +233,7 @@ SweepFile::Quick read_quick(const toml::table& table, const SweepFile& sweep,
   for (const SweepFile::Axis& axis : sweep.axes) names.push_back(axis.name);
   Names keys{"note", "seeds", "base"};
   keys.insert(keys.end(), names.begin(), names.end());
-  const train::TomlTable in(table, file, keys);
+  const TomlTable in(table, file, keys);
   SweepFile::Quick quick{in.needed_text("note"), read_seeds(in), child_settings(in, "base"), {}};
   for (const std::string_view name : names) {
     const toml::node* node = in.find(name);
@@ -246,22 +244,13 @@ SweepFile::Quick read_quick(const toml::table& table, const SweepFile& sweep,
   return quick;
 }
 
-toml::table parse(std::string_view text, const std::string& file) {
-  try {
-    return toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    throw InvalidArgument(
-        fmt::format("[{}, line {}] {}", file, error.source().begin.line, error.description()));
-  }
-}
-
 }  // namespace
 
 SweepFile parse_sweep_file(std::string_view text, const std::string& file) {
-  const toml::table table = parse(text, file);
-  const train::TomlTable in(table, file,
-                            {"title", "source", "note", "seeds", "base", "axes", "rows", "figures",
-                             "differences", "quick"});
+  const toml::table table = parse_toml(text, file);
+  const TomlTable in(table, file,
+                     {"title", "source", "note", "seeds", "base", "axes", "rows", "figures",
+                      "differences", "quick"});
   SweepFile sweep;
   sweep.title = in.needed_text("title");
   sweep.source = in.text("source");
@@ -273,7 +262,7 @@ SweepFile parse_sweep_file(std::string_view text, const std::string& file) {
     sweep.axes.push_back(read_axis(with_settings(*one, file, {"name", "label", "missing"}), sweep));
   }
   for (const toml::table* one : in.tables("figures")) {
-    const train::TomlTable table_of_one(
+    const TomlTable table_of_one(
         *one, file,
         {"name", "key", "unit", "at", "digits", "scale", "window", "squared", "against", "above"});
     Figure figure = read_figure(table_of_one);
@@ -289,8 +278,7 @@ SweepFile parse_sweep_file(std::string_view text, const std::string& file) {
   if (sweep.rows.empty()) sweep.rows.emplace_back();
   for (const toml::table* one : in.tables("differences")) {
     sweep.differences.push_back(read_difference(
-        train::TomlTable(*one, file,
-                         {"label", "from", "minus", "paper", "paper_about", "paper_at_most"}),
+        TomlTable(*one, file, {"label", "from", "minus", "paper", "paper_about", "paper_at_most"}),
         sweep));
   }
   if (const toml::table* one = in.child("quick")) sweep.quick = read_quick(*one, sweep, file);

@@ -11,9 +11,9 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/toml_table.h"
 #include "hearsay/core/utf8.h"
 #include "hearsay/model/models.h"
-#include "hearsay/train/toml_table.h"
 
 namespace hearsay::train {
 
@@ -240,13 +240,7 @@ const Option& RunOptions::set(std::string_view key, std::string_view value) {
 }
 
 std::vector<const Option*> RunOptions::read_toml(std::string_view text, const std::string& source) {
-  toml::table table;
-  try {
-    table = toml::parse(text, source);
-  } catch (const toml::parse_error& error) {
-    throw InvalidArgument(
-        fmt::format("[{}, line {}] {}", source, error.source().begin.line, error.description()));
-  }
+  const toml::table table = parse_toml(text, source);
   std::vector<const Option*> rows;
   for (const auto& [key, node] : table) {
     const std::string where = fmt::format("{}, line {}", source, node.source().begin.line);

@@ -1,4 +1,4 @@
-#include "hearsay/train/toml_table.h"
+#include "hearsay/core/toml_table.h"
 
 #include <algorithm>
 
@@ -6,7 +6,16 @@
 
 #include "hearsay/core/spec.h"
 
-namespace hearsay::train {
+namespace hearsay {
+
+toml::table parse_toml(std::string_view text, const std::string& file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    throw InvalidArgument(
+        fmt::format("[{}, line {}] {}", file, error.source().begin.line, error.description()));
+  }
+}
 
 std::optional<std::string> setting_value(const toml::node& node) {
   if (const auto* string = node.as_string()) return string->get();
@@ -118,4 +127,4 @@ std::uint64_t TomlTable::count_of(const toml::node& node, std::string_view key) 
   return static_cast<std::uint64_t>(node.as_integer()->get());
 }
 
-}  // namespace hearsay::train
+}  // namespace hearsay

@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/train/toml.h"
+#include "hearsay/core/toml.h"
 
-namespace hearsay::train {
+namespace hearsay {
+
+/// Throws InvalidArgument, "[FILE, line N] ...", if the text is not TOML.
+toml::table parse_toml(std::string_view text, const std::string& file);
 
 /// A string or number as the text of a command line argument; empty for other types.
 std::optional<std::string> setting_value(const toml::node& node);
@@ -70,4 +73,4 @@ class TomlTable {
   Names keys_;
 };
 
-}  // namespace hearsay::train
+}  // namespace hearsay
