@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "hearsay/core/error.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/gossip/message_exchange.h"
