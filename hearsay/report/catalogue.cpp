@@ -97,7 +97,7 @@ std::string as_text(const Family& family) {
 /// A bar would end the cell of a table.
 void escape_bars(std::string& cell) {
   for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) {
-    cell.insert(at, "\\");
+    cell.insert(at, 1, '\\');
   }
 }
 
