@@ -137,12 +137,19 @@ __global__ void __launch_bounds__(kSampleThreads)
                   });
   }
   const unsigned members = s.sample.channels / s.groups;
-  s.sample.for_each([&](unsigned at, unsigned c) {
-    const Bend h(to_float(x[at]), model[s.v + c], s.hard);
-    float value = fmaf(h.value * own[c / members].s, model[s.weight + c], model[s.bias + c]);
-    if (residual != nullptr) value += to_float(residual[first + at]);
-    y[first + at] = from_float<T>(value);
-  });
+  struct Line {
+    float v, s, weight, bias;
+  };
+  s.sample.for_each(
+      [&](unsigned c) {
+        return Line{model[s.v + c], own[c / members].s, model[s.weight + c], model[s.bias + c]};
+      },
+      [&](unsigned at, unsigned, const Line& line) {
+        const Bend h(to_float(x[at]), line.v, s.hard);
+        float value = fmaf(h.value * line.s, line.weight, line.bias);
+        if (residual != nullptr) value += to_float(residual[first + at]);
+        y[first + at] = from_float<T>(value);
+      });
 }
 
 /// With g the gradient of y, and for a channel S1 = sum of g, S2 = sum of g h, S3 = sum of g dh/dv:
@@ -198,26 +205,37 @@ __global__ void __launch_bounds__(kSampleThreads)
         static_cast<float>(s.kappa > 0 ? -s.kappa * f * f * ds / kRuns : -f * f * f * ds / count);
   }
   __syncthreads();
-  s.sample.for_each([&](unsigned at, unsigned c) {
-    const float g = to_float(dy[first + at]);
-    if (dx != nullptr) {
-      const unsigned group = c / members;
-      const float value = to_float(x[first + at]);
-      const Bend h(value, model[s.v + c], s.hard);
-      float gradient = model[s.weight + c] * own[group].s * g * h.to_x;
-      if (s.kappa == 0) {
-        gradient = fmaf(coefficients[group], value - own[group].mean, gradient);
-      } else {
-        const unsigned j = (c - group * members) * s.sample.pixels + at / channels;
-        const unsigned place = (blockIdx.x * s.groups + group) * kRuns + j / s.run;
-        const Extremes run = extremes[place];
-        if (value == run.high) gradient += coefficients[group] / run.highs;
-        if (value == run.low) gradient -= coefficients[group] / run.lows;
-      }
-      store_gradient(gradient, add, dx + first + at);
-    }
-    if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
-  });
+  struct Line {
+    float v, factor, coefficient, mean;
+    unsigned before, runs;  ///< values of the group before the channel; the group's first run
+  };
+  s.sample.for_each(
+      [&](unsigned c) {
+        const unsigned group = c / members;
+        return Line{model[s.v + c],
+                    model[s.weight + c] * own[group].s,
+                    coefficients[group],
+                    own[group].mean,
+                    (c - group * members) * s.sample.pixels,
+                    (blockIdx.x * s.groups + group) * kRuns};
+      },
+      [&](unsigned at, unsigned pixel, const Line& line) {
+        const float g = to_float(dy[first + at]);
+        if (dx != nullptr) {
+          const float value = to_float(x[first + at]);
+          const Bend h(value, line.v, s.hard);
+          float gradient = line.factor * g * h.to_x;
+          if (s.kappa == 0) {
+            gradient = fmaf(line.coefficient, value - line.mean, gradient);
+          } else {
+            const Extremes run = extremes[line.runs + (line.before + pixel) / s.run];
+            if (value == run.high) gradient += line.coefficient / run.highs;
+            if (value == run.low) gradient -= line.coefficient / run.lows;
+          }
+          store_gradient(gradient, add, dx + first + at);
+        }
+        if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
+      });
 }
 
 class EvoNormStep final : public Step {

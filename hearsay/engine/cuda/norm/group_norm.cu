@@ -41,13 +41,20 @@ __global__ void __launch_bounds__(kSampleThreads)
                   own[group] = {mean, static_cast<float>(rsqrt(variance + GroupNorm::kEpsilon))};
                 });
   const unsigned members = s.sample.channels / s.groups;
-  s.sample.for_each([&](unsigned at, unsigned c) {
-    const Normal normal = own[c / members];
-    float v =
-        fmaf((to_float(x[at]) - normal.mean) * normal.r, model[s.weight + c], model[s.bias + c]);
-    if (residual != nullptr) v += to_float(residual[first + at]);
-    y[first + at] = from_float<T>(relu && v < 0 ? 0.0f : v);
-  });
+  struct Line {
+    Normal normal;
+    float weight, bias;
+  };
+  s.sample.for_each(
+      [&](unsigned c) {
+        return Line{own[c / members], model[s.weight + c], model[s.bias + c]};
+      },
+      [&](unsigned at, unsigned, const Line& line) {
+        float v =
+            fmaf((to_float(x[at]) - line.normal.mean) * line.normal.r, line.weight, line.bias);
+        if (residual != nullptr) v += to_float(residual[first + at]);
+        y[first + at] = from_float<T>(relu && v < 0 ? 0.0f : v);
+      });
 }
 
 /// With g the gradient of y where y > 0, and for a channel S1 = sum of g, S2 = sum of g (x - m);
@@ -102,16 +109,23 @@ __global__ void __launch_bounds__(kSampleThreads)
     lines[s.groups + group] = static_cast<float>(-r * sum / count);
   }
   __syncthreads();
-  s.sample.for_each([&](unsigned at, unsigned c) {
-    const unsigned group = c / members;
-    const float g = gradient(at);
-    if (dx != nullptr) {
-      const float line =
-          fmaf(lines[group], to_float(x[first + at]) - own[group].mean, lines[s.groups + group]);
-      store_gradient(fmaf(model[s.weight + c] * own[group].r, g, line), add, dx + first + at);
-    }
-    if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
-  });
+  struct Line {
+    float mean, slope, rest, factor;
+  };
+  s.sample.for_each(
+      [&](unsigned c) {
+        const unsigned group = c / members;
+        return Line{own[group].mean, lines[group], lines[s.groups + group],
+                    model[s.weight + c] * own[group].r};
+      },
+      [&](unsigned at, unsigned, const Line& line) {
+        const float g = gradient(at);
+        if (dx != nullptr) {
+          const float through = fmaf(line.slope, to_float(x[first + at]) - line.mean, line.rest);
+          store_gradient(fmaf(line.factor, g, through), add, dx + first + at);
+        }
+        if (residual != nullptr) store_gradient(g, add_residual, residual + first + at);
+      });
 }
 
 class GroupNormStep final : public Step {

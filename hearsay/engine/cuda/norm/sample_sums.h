@@ -18,11 +18,19 @@ constexpr unsigned kSampleThreads = 512;
 struct Sample {
   unsigned channels, pixels;
 
-  /// Calls body(place, channel) for every entry, spread over the block's threads.
-  template <class Body>
-  __device__ void for_each(const Body& body) const {
-    const unsigned size = channels * pixels;
-    for (unsigned at = threadIdx.x; at < size; at += kSampleThreads) body(at, at % channels);
+  /// Calls body(place, pixel, of_channel) for every entry, spread over the block's threads, where
+  /// of_channel = prepare(channel). A thread has the same channels at all its pixels, so what
+  /// depends on the channel is computed once; neighbouring threads have neighbouring channels.
+  template <class Prepare, class Body>
+  __device__ void for_each(const Prepare& prepare, const Body& body) const {
+    const unsigned lanes = min(channels, kSampleThreads), rows = kSampleThreads / lanes;
+    const unsigned lane = threadIdx.x % lanes, row = threadIdx.x / lanes;
+    if (row >= rows) return;
+    for (unsigned c = lane; c < channels; c += lanes) {
+      const auto of_channel = prepare(c);
+#pragma unroll 4
+      for (unsigned p = row; p < pixels; p += rows) body(p * channels + c, p, of_channel);
+    }
   }
 };
 
