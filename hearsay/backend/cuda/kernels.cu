@@ -395,9 +395,13 @@ std::unique_ptr<Kernels> make_cuda_kernels(const Arguments& arguments, ThreadPoo
   const std::string isa =
       "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
   cudaFuncAttributes attributes{};
-  cuda::check_device(cudaFuncGetAttributes(&attributes, cuda::mean_columns),
-                     "this build has no code for " + std::string(properties.name) + " (" + isa +
-                         "): configure it with HEARSAY_CUDA_ARCHITECTURES for it");
+  const cudaError_t code = cudaFuncGetAttributes(&attributes, cuda::mean_columns);
+  const bool none =
+      code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction;
+  cuda::check_device(code, none ? "this build has no code for " + std::string(properties.name) +
+                                      " (" + isa +
+                                      "): configure it with HEARSAY_CUDA_ARCHITECTURES for it"
+                                : "check the GPU with nvidia-smi");
   return std::make_unique<cuda::CudaKernels>(isa, precision, properties, attributes);
 }
 
