@@ -64,11 +64,32 @@ struct Row {
 };
 
 constexpr Row kGpuRows[] = {
-    {"resnet20", 1, "tf32"},  {"resnet20", 1, "bf16"},    {"resnet20", 4, "tf32"},
-    {"resnet20", 4, "bf16"},  {"resnet20", 4, "fp32"},    {"resnet20", 16, "tf32"},
-    {"resnet20", 16, "bf16"}, {"resnet20", 64, "tf32"},   {"resnet20", 64, "bf16"},
-    {"resnet110", 4, "tf32"}, {"resnet110", 4, "bf16"},   {"vgg11", 4, "tf32"},
-    {"vgg11", 4, "bf16"},     {"resnet20", 4, "tf32", 8}, {"resnet20", 4, "bf16", 8},
+    {"resnet20", 1, "tf32"},
+    {"resnet20", 1, "bf16"},
+    {"resnet20", 4, "tf32"},
+    {"resnet20", 4, "bf16"},
+    {"resnet20", 4, "fp32"},
+    {"resnet20", 16, "tf32"},
+    {"resnet20", 16, "bf16"},
+    {"resnet20", 64, "tf32"},
+    {"resnet20", 64, "bf16"},
+    {"resnet110", 4, "tf32"},
+    {"resnet110", 4, "bf16"},
+    {"vgg11", 4, "tf32"},
+    {"vgg11", 4, "bf16"},
+    {"resnet20", 4, "tf32", 8},
+    {"resnet20", 4, "bf16", 8},
+    // 8 bits, and the same networks with the norm that they are compared with in floats.
+    {"resnet20:norm=range-evonorm", 1, "int8"},
+    {"resnet20:norm=range-evonorm", 4, "int8"},
+    {"resnet20:norm=range-evonorm", 16, "int8"},
+    {"resnet20:norm=range-evonorm", 64, "int8"},
+    {"resnet110:norm=range-evonorm", 4, "int8"},
+    {"vgg11:norm=range-evonorm", 4, "int8"},
+    {"resnet20:norm=evonorm", 4, "tf32"},
+    {"resnet20:norm=evonorm", 16, "tf32"},
+    {"resnet110:norm=evonorm", 4, "tf32"},
+    {"vgg11:norm=evonorm", 4, "tf32"},
 };
 /// Small enough to run this program without a GPU.
 constexpr Row kCpuRows[] = {{"logistic", 1, "fp32"},
@@ -202,7 +223,7 @@ nlohmann::ordered_json measure(const Row& row, const Options& options) {
 void print(const nlohmann::ordered_json& results) {
   const auto number = [&](const char* key) { return results.at(key).get<double>(); };
   const bool several = results.contains("throughput_ratio");
-  fmt::print("{:<22} {:>9.1f}  ({:>9.1f} .. {:>9.1f}) {:>11.0f}   {}\n",
+  fmt::print("{:<34} {:>9.1f}  ({:>9.1f} .. {:>9.1f}) {:>11.0f}   {}\n",
              results.at("row").get<std::string>(), number("median_us"), number("p10_us"),
              number("p90_us"), number("images_per_second"),
              several ? fmt::format("alone {:.1f}: {:.2f} times the throughput",
@@ -248,7 +269,7 @@ void run(const Options& options) {
       print(results);
       if (json.is_open()) json << results.dump() << std::endl;
     } catch (const std::exception& error) {  // go on with the other rows
-      fmt::print("{:<22} failed: {}\n", names.back(), error.what());
+      fmt::print("{:<34} failed: {}\n", names.back(), error.what());
       ++failed;
     }
   }

@@ -18,7 +18,7 @@ constexpr Parameter kCpuParameters[] = {
 };
 
 constexpr Parameter kCudaParameters[] = {
-    {"precision", "tf32", "tf32|fp32|bf16", "of convolutions and matrix products"},
+    {"precision", "tf32", "tf32|fp32|bf16|int8", "of convolutions and matrix products"},
     {"index", "0", "[0, 63]", "which GPU of the machine"},
 };
 

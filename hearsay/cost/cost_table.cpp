@@ -10,7 +10,7 @@
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/text.h"
 #include "hearsay/cost/cost.h"
-#include "hearsay/engine/cpu/int8/program.h"
+#include "hearsay/engine/check_int8.h"
 #include "hearsay/graph/facts.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
@@ -135,7 +135,7 @@ std::string cost_table(const CostRequest& request) {
   const Precision precision = parse_precision(request.precision);
   const model::Network network =
       model::make_model(request.model, model::parse_shape(request.input), request.classes);
-  if (precision == Precision::kInt8) engine::cpu::int8::check(network);
+  if (precision == Precision::kInt8) engine::check_int8(network);
   const auto schedule = graph::make_schedule(request.graph, {request.peers, 1});
   const double peers = static_cast<double>(schedule->peers());
   const std::string compressor = compressor_of(request);

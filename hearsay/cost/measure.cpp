@@ -18,7 +18,7 @@
 #include "hearsay/core/random.h"
 #include "hearsay/core/text.h"
 #include "hearsay/cost/cost.h"
-#include "hearsay/engine/cpu/int8/program.h"
+#include "hearsay/engine/check_int8.h"
 #include "hearsay/engine/cpu/program.h"
 #include "hearsay/model/models.h"
 
@@ -105,7 +105,7 @@ struct Peer {
 /// Why 8 bits cannot train the network; empty if they can.
 std::string refusal_of_int8(const model::Network& network) {
   try {
-    engine::cpu::int8::check(network);
+    engine::check_int8(network);
   } catch (const InvalidArgument& error) {
     return error.what();
   }

@@ -86,8 +86,8 @@ constexpr Option kOptions[] = {
      false, kMostRounds},
     {"device", &RunOptions::device, "SPEC", "where the peers live (hearsay list devices)"},
     {"precision", &RunOptions::precision, "fp32|int8|tf32|bf16",
-     "of convolutions and matrix products: fp32 or int8 on cpu, tf32, fp32 or bf16 on cuda; auto: "
-     "the first of these, or what the device's spec says",
+     "of convolutions and matrix products: fp32 or int8 on cpu, tf32, fp32, bf16 or int8 on cuda; "
+     "auto: the first of these, or what the device's spec says",
      true, 0, kPrecisions},
     {"compare", &RunOptions::compare, "yes|no",
      "train two baselines, no communication and uncompressed; auto: if nothing that changes "

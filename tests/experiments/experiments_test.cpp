@@ -9,7 +9,7 @@
 
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/spec.h"
-#include "hearsay/engine/cpu/int8/program.h"
+#include "hearsay/engine/check_int8.h"
 #include "hearsay/model/models.h"
 #include "hearsay/sweep/sweep.h"
 #include "hearsay/train/trainer.h"
@@ -118,7 +118,7 @@ TEST(LowPrecision, RowsTrainAsTheirLabelsSay) {
         ++bytes;
         const std::string_view data = spec_name(config.data);
         const std::size_t pixels = data == "digits" ? 8 : data == "folder" ? 224 : 32;
-        EXPECT_NO_THROW(engine::cpu::int8::check(
+        EXPECT_NO_THROW(engine::check_int8(
             model::make_model(config.model, {data == "digits" ? 1U : 3U, pixels, pixels}, 10)))
             << row.label;
         const auto has = [](const std::string& spec, std::string_view word) {

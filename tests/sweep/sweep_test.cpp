@@ -148,6 +148,7 @@ data = "digits"
   EXPECT_EQ(device("short", "cuda:index=1"), "cuda:precision=bf16,index=1");
   EXPECT_EQ(device("bytes", ""), "cpu:precision=int8");
   EXPECT_EQ(device("bytes", "cpu"), "cpu:precision=int8");
+  EXPECT_EQ(device("bytes", "cuda"), "cuda:precision=int8");
   const auto error = [&](const std::string& row, const std::string& where) -> std::string {
     try {
       device(row, where);
@@ -160,10 +161,12 @@ data = "digits"
             "[f.toml, line 6] row 'bytes': [precision] precision is int8, and that of the device, "
             "cuda:precision=bf16, is bf16; give one of them");
   const Sweep on_gpu = read_sweep(kRows, "f.toml", {.settings = {{"device", "cuda"}}});
-  EXPECT_EQ(on_gpu.rows[0].missing, "");
-  EXPECT_EQ(on_gpu.rows[1].missing, "");
-  EXPECT_EQ(on_gpu.rows[2].missing,
-            "not on --device cuda: [cuda] precision must be one of tf32, fp32, bf16, got int8");
+  for (const SweepRow& row : on_gpu.rows) EXPECT_EQ(row.missing, "");
+  const Sweep on_cpu = read_sweep(kRows, "f.toml", {.settings = {{"device", "cpu"}}});
+  EXPECT_EQ(on_cpu.rows[0].missing, "");
+  EXPECT_EQ(on_cpu.rows[1].missing,
+            "not on --device cpu: [cpu] precision must be one of fp32, int8, got bf16");
+  EXPECT_EQ(on_cpu.rows[2].missing, "");
   EXPECT_EQ(error("bytes", "gpu"),
             "[device] no device is named 'gpu' (did you mean 'cpu'?); there are cpu, cuda");
   try {

@@ -61,14 +61,16 @@ TEST(Resolve, PrecisionIsThatOfTheDevice) {
   EXPECT_EQ(bytes.compare, Compare::kNo);
   EXPECT_EQ(support::config_of({{"precision", "bf16"}, {"device", "cuda:index=2"}}).device,
             "cuda:precision=bf16,index=2");
+  EXPECT_EQ(support::config_of({{"precision", "int8"}, {"device", "cuda"}}).device,
+            "cuda:precision=int8");
   EXPECT_EQ(support::config_of({{"data", "consensus"}}).precision, "none");
 }
 
 TEST(Resolve, RefusesPrecisionsThatADeviceDoesNotHave) {
   EXPECT_EQ(message_of({{"precision", "bf16"}}),
             "[cpu] precision must be one of fp32, int8, got bf16");
-  EXPECT_EQ(message_of({{"precision", "int8"}, {"device", "cuda"}}),
-            "[cuda] precision must be one of tf32, fp32, bf16, got int8");
+  EXPECT_EQ(message_of({{"device", "cuda:precision=int9"}}),
+            "[cuda] precision must be one of tf32, fp32, bf16, int8, got int9");
   EXPECT_EQ(message_of({{"precision", "fp32"}, {"device", "cpu:precision=int8"}}),
             "[precision] precision is fp32, and that of the device, cpu:precision=int8, is int8; "
             "give one of them");

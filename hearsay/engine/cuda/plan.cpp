@@ -83,9 +83,10 @@ class CudaPlan final : public Plan {
         context_(backend::cuda::context_of(kernels)),
         loss_(loss),
         sums_(1 + loss.tallies(network.outputs())),
-        program_(network, peers, batch,
-                 use == Use::kTraining ? Program::Use::kTraining : Program::Use::kForward, context_,
-                 loss),
+        program_(
+            make_program(network, peers, batch,
+                         use == Use::kTraining ? Program::Use::kTraining : Program::Use::kForward,
+                         context_, loss)),
         slots_(use == Use::kEvaluation ? 0 : peers * batch),
         totals_(use == Use::kEvaluation ? peers * sums_ : 0) {}
 
@@ -100,24 +101,24 @@ class CudaPlan final : public Plan {
     std::vector<StreamKey> keys;
     for (const BankCall& bank : banks) {
       const std::size_t rows = bank.parameters.rows;
-      pick(bank.minibatches, slots_.data() + keys.size() * program_.batch());
+      pick(bank.minibatches, slots_.data() + keys.size() * program_->batch());
       keys.insert(keys.end(), bank.minibatches.keys.begin(), bank.minibatches.keys.end());
       append(parameters, rows_of(bank.parameters, rows));
       append(buffers, rows_of(bank.buffers, rows));
       append(gradients, rows_of(bank.gradients, rows));
       for (double& loss : bank.losses) losses.push_back(&loss);
     }
-    assert(losses.size() == program_.peers() && keys.size() == program_.peers());
+    assert(losses.size() == program_->peers() && keys.size() == program_->peers());
     read_picked(banks.front().minibatches);
-    program_.gradient(parameters, buffers, keys, gradients, losses);
+    program_->gradient(parameters, buffers, keys, gradients, losses);
   }
 
   void observe(const Minibatches& minibatches, ConstBlock parameters, Block buffers,
                double momentum) override {
     pick(minibatches, slots_.data());
     read_picked(minibatches);
-    program_.observe(rows_of(parameters, parameters.rows), rows_of(buffers, parameters.rows),
-                     momentum);
+    program_->observe(rows_of(parameters, parameters.rows), rows_of(buffers, parameters.rows),
+                      momentum);
   }
 
   Evaluation evaluate(DeviceBank& bank, ConstBlock parameters, ConstBlock buffers) override {
@@ -148,8 +149,8 @@ class CudaPlan final : public Plan {
 
   /// Reads what was picked for all rows, from the training set of the first bank.
   void read_picked(const Minibatches& first) {
-    bank_of(first).train.read(context_.recorder, slots_.data(), program_.images(),
-                              program_.labels(), program_.numbers());
+    bank_of(first).train.read(context_.recorder, slots_.data(), program_->images(),
+                              program_->labels(), program_->numbers());
   }
 
   /// The results of record_totals, model after model.
@@ -170,22 +171,22 @@ class CudaPlan final : public Plan {
     std::ranges::fill(results, 0.0);  // should the set be empty
     LaunchRecorder& recorder = context_.recorder;
     recorder.submit();  // every batch below is then the same list
-    const std::size_t batch = program_.batch();
+    const std::size_t batch = program_->batch();
     std::vector<Slot> slots(models.size() * batch);
     for (std::size_t begin = 0; begin < set.size(); begin += batch) {
       const std::size_t count = std::min(batch, set.size() - begin);
       for (std::size_t k = 0; k < slots.size(); ++k) {  // a batch that is not full repeats its last
         slots[k].sample = static_cast<std::uint32_t>(begin + std::min(k % batch, count - 1));
       }
-      set.read(recorder, recorder.put(std::span<const Slot>(slots)), program_.images(),
-               program_.labels(), program_.numbers());
-      program_.outputs(models, buffers);
+      set.read(recorder, recorder.put(std::span<const Slot>(slots)), program_->images(),
+               program_->labels(), program_->numbers());
+      program_->outputs(models, buffers);
       const Judged judged{.count = static_cast<std::uint32_t>(count), .first = begin == 0};
       if (loss_.of_numbers()) {
-        judge_numbers(recorder, program_.outputs(), program_.numbers(), loss_, recorder.put(judged),
-                      totals_.data(), recorder.put(results.data()));
+        judge_numbers(recorder, program_->outputs(), program_->numbers(), loss_,
+                      recorder.put(judged), totals_.data(), recorder.put(results.data()));
       } else {
-        judge(recorder, program_.outputs(), program_.labels(), recorder.put(judged),
+        judge(recorder, program_->outputs(), program_->labels(), recorder.put(judged),
               reinterpret_cast<ClassTotals*>(totals_.data()),
               recorder.put(reinterpret_cast<ClassTotals*>(results.data())));
       }
@@ -198,7 +199,7 @@ class CudaPlan final : public Plan {
   backend::cuda::Context& context_;
   Loss loss_;
   std::size_t sums_;  ///< of a model in an evaluation: the loss and its tallies
-  Program program_;
+  std::unique_ptr<Program> program_;
   Memory<Slot> slots_;     ///< what each row's minibatch reads; none in an evaluation
   Memory<double> totals_;  ///< of an evaluation, over its batches so far: `sums_` per model
 };
@@ -208,7 +209,7 @@ std::size_t evaluation_batch(const model::Network& network, std::size_t models, 
                              backend::Precision precision) {
   constexpr std::size_t kBytes = std::size_t{2} << 30;
   constexpr std::size_t kEnough = 500;  // samples of one model that fill the card
-  const std::size_t each = Program::bytes_per_sample(network, Program::Use::kForward, precision);
+  const std::size_t each = bytes_per_sample(network, Program::Use::kForward, precision);
   return std::clamp<std::size_t>(kBytes / (models * each), 1,
                                  std::clamp<std::size_t>(most, 1, kEnough));
 }

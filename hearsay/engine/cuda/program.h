@@ -1,16 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "hearsay/backend/cuda/context.h"
 #include "hearsay/backend/cuda/memory.h"
-#include "hearsay/engine/cuda/conv/convolve/weight_packer.h"
-#include "hearsay/engine/cuda/step.h"
-#include "hearsay/engine/fuse.h"
+#include "hearsay/engine/cuda/tensor.h"
 #include "hearsay/engine/loss.h"
+#include "hearsay/engine/stream_key.h"
+#include "hearsay/model/network.h"
 
 namespace hearsay::engine::cuda {
 
@@ -24,53 +24,58 @@ class Program {
  public:
   enum class Use { kTraining, kForward };  ///< kForward: no memory for gradients
 
-  /// Throws InvalidArgument if a value of the network is not read, or has 2^31 entries.
-  Program(const model::Network& network, std::size_t peers, std::size_t batch, Use use,
-          backend::cuda::Context& context, const Loss& loss = {});
+  virtual ~Program() = default;
 
   std::size_t peers() const { return peers_; }
   std::size_t batch() const { return batch_; }
 
   /// Where the next batch is put: its images, and per sample one label or, if the loss is of
   /// numbers, one for each output. Calls below read them.
-  const Tensor& images() const { return tensors_.front(); }
+  virtual const Tensor& images() const = 0;
   std::uint16_t* labels() const { return labels_.data(); }
   float* numbers() const { return numbers_.data(); }
   /// What the call `outputs` computed.
-  const Tensor& outputs() const { return *outputs_; }
+  virtual const Tensor& outputs() const = 0;
 
   /// *losses[i] = the loss of peer i's samples in training mode, gradients[i] its gradient;
-  /// buffers[i] are updated. `keys` name the streams that decide what dropout drops.
-  void gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
-                std::span<const StreamKey> keys, std::span<float* const> gradients,
-                std::span<double* const> losses);
+  /// buffers[i] are updated. `keys` name the random streams of dropout and of rounding.
+  virtual void gradient(std::span<const float* const> parameters, std::span<float* const> buffers,
+                        std::span<const StreamKey> keys, std::span<float* const> gradients,
+                        std::span<double* const> losses) = 0;
 
   /// Forward in evaluation mode.
-  void outputs(std::span<const float* const> parameters, std::span<const float* const> buffers);
+  virtual void outputs(std::span<const float* const> parameters,
+                       std::span<const float* const> buffers) = 0;
 
   /// Forward in training mode (without dropout), for its statistics only:
   /// buffers[i] = (1 - momentum) buffers[i] + momentum (of this batch).
-  void observe(std::span<const float* const> parameters, std::span<float* const> buffers,
-               double momentum);
+  virtual void observe(std::span<const float* const> parameters, std::span<float* const> buffers,
+                       double momentum) = 0;
 
-  /// Bytes per sample and peer that such a program allocates.
-  static std::size_t bytes_per_sample(const model::Network& network, Use use,
-                                      backend::Precision precision);
+ protected:
+  Program(const model::Network& network, std::size_t peers, std::size_t batch,
+          backend::cuda::Context& context, const Loss& loss);
 
- private:
-  void add_step(const model::Network& network, const Fused& fused);
-  void forward(const Call& call);
+  /// The losses of the peers' samples, and their gradient with respect to the outputs.
+  void differentiate_loss(Tensor& outputs, std::span<double* const> losses);
 
   std::size_t peers_, batch_;
   backend::cuda::Context& context_;
-  std::vector<Tensor> tensors_;  ///< one per value; those fused away have no memory
-  std::vector<backend::cuda::Memory<std::byte>> memory_;
+
+ private:
   Loss loss_;
   backend::cuda::Memory<std::uint16_t> labels_;
   backend::cuda::Memory<float> numbers_;
-  WeightPacker forward_packer_, backward_packer_;
-  std::vector<std::unique_ptr<Step>> steps_;
-  Tensor* outputs_ = nullptr;
 };
+
+/// In the context's precision. Throws InvalidArgument: a value of the network is not read or has
+/// 2^31 entries, or 8 bits cannot train it.
+std::unique_ptr<Program> make_program(const model::Network& network, std::size_t peers,
+                                      std::size_t batch, Program::Use use,
+                                      backend::cuda::Context& context, const Loss& loss = {});
+
+/// Bytes per sample and peer that such a program allocates.
+std::size_t bytes_per_sample(const model::Network& network, Program::Use use,
+                             backend::Precision precision);
 
 }  // namespace hearsay::engine::cuda

@@ -57,7 +57,8 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
   Gpu gpu("fp32");
   model::Network net({dataset.channels, dataset.height, dataset.width});
   net.add("linear", model::Linear{.out = 4}, {net.add("flatten", model::Flatten{}, {0})});
-  const cuda::Program program(net, kRows, test.batch, cuda::Program::Use::kForward, gpu.context());
+  const auto program =
+      cuda::make_program(net, kRows, test.batch, cuda::Program::Use::kForward, gpu.context());
   const cuda::ImageReader images(dataset, dataset.train);
   cuda::BatchReader reader({parts[kFirst], parts[kFirst + 1]}, test.batch, dataset,
                            augmentation->recipe());
@@ -68,10 +69,11 @@ TEST_P(GpuBatches, AreThoseOfTheHost) {
     std::vector<StreamKey> keys;
     for (std::uint32_t i = 0; i < kRows; ++i) keys.push_back({kSeed, kFirst + i, round});
     reader.pick(gpu.context().recorder, keys, slots.data());
-    images.read(gpu.context().recorder, slots.data(), program.images(), program.labels(), nullptr);
-    const std::vector<float> found = gpu.read(program.images());
+    images.read(gpu.context().recorder, slots.data(), program->images(), program->labels(),
+                nullptr);
+    const std::vector<float> found = gpu.read(program->images());
     std::vector<std::uint16_t> labels(kRows * test.batch);
-    gpu.copy(labels.data(), program.labels(), labels.size() * sizeof labels[0]);
+    gpu.copy(labels.data(), program->labels(), labels.size() * sizeof labels[0]);
 
     std::vector<std::uint32_t> places(test.batch);
     std::vector<float> expected(dataset.features());

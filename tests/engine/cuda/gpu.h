@@ -98,8 +98,9 @@ class GpuProgram {
              std::uint32_t first = 0)
       : net_(net),
         gpu_(precision),
-        program_(net, examples.size(), batch_of(net, examples.front()),
-                 cuda::Program::Use::kTraining, gpu_.context(), examples.front().samples.loss),
+        program_(cuda::make_program(net, examples.size(), batch_of(net, examples.front()),
+                                    cuda::Program::Use::kTraining, gpu_.context(),
+                                    examples.front().samples.loss)),
         first_(first),
         parameters_(gpu_.kernels().allocate(peers(), net.layout().dim())),
         gradient_(gpu_.kernels().allocate(peers(), net.layout().dim())),
@@ -122,11 +123,11 @@ class GpuProgram {
       const std::vector<float> buffers = to_floats(examples[i].buffers);
       if (!buffers.empty()) gpu_.kernels().upload(buffers, buffers_, i);
     }
-    gpu_.write(program_.images(), images);
+    gpu_.write(program_->images(), images);
     if (numbers.empty()) {
-      gpu_.copy(program_.labels(), labels.data(), labels.size() * sizeof labels[0]);
+      gpu_.copy(program_->labels(), labels.data(), labels.size() * sizeof labels[0]);
     } else {
-      gpu_.copy(program_.numbers(), numbers.data(), numbers.size() * sizeof numbers[0]);
+      gpu_.copy(program_->numbers(), numbers.data(), numbers.size() * sizeof numbers[0]);
     }
   }
 
@@ -139,8 +140,8 @@ class GpuProgram {
       keys.push_back({3, first_ + static_cast<std::uint32_t>(i), 2});
       targets.push_back(&losses[i]);
     }
-    program_.gradient(rows<const float>(parameters_), rows<float>(buffers_), keys,
-                      rows<float>(gradient_), targets);
+    program_->gradient(rows<const float>(parameters_), rows<float>(buffers_), keys,
+                       rows<float>(gradient_), targets);
     gpu_.kernels().synchronize();
     std::vector<ProgramOutcome> outcomes(peers());
     for (std::size_t i = 0; i < peers(); ++i) outcomes[i].loss = losses[i];
@@ -154,12 +155,12 @@ class GpuProgram {
 
   /// Of all peers, one after the other.
   std::vector<float> logits() {
-    program_.outputs(rows<const float>(parameters_), rows<const float>(buffers_));
-    return gpu_.read(program_.outputs());
+    program_->outputs(rows<const float>(parameters_), rows<const float>(buffers_));
+    return gpu_.read(program_->outputs());
   }
 
   void observe(double momentum) {
-    program_.observe(rows<const float>(parameters_), rows<float>(buffers_), momentum);
+    program_->observe(rows<const float>(parameters_), rows<float>(buffers_), momentum);
   }
 
   std::vector<float> buffers(std::size_t i) {
@@ -172,7 +173,7 @@ class GpuProgram {
   static std::size_t batch_of(const model::Network& net, const Example& example) {
     return example.samples.images.size() / net.shape(net.input()).size();
   }
-  std::size_t peers() const { return program_.peers(); }
+  std::size_t peers() const { return program_->peers(); }
   template <class Float>
   std::vector<Float*> rows(const backend::Array& array) const {
     std::vector<Float*> addresses;
@@ -182,7 +183,7 @@ class GpuProgram {
 
   const model::Network& net_;
   Gpu gpu_;
-  cuda::Program program_;
+  std::unique_ptr<cuda::Program> program_;
   std::uint32_t first_;
   backend::Array parameters_, gradient_, buffers_;
 };

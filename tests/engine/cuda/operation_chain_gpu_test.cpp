@@ -66,7 +66,7 @@ TEST_F(GpuNetwork, MayNotMakeWhatNobodyReads) {
   net.add("unused", model::Relu{}, {x});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {x})});
   Gpu gpu("fp32");
-  EXPECT_THROW(cuda::Program(net, 1, 2, cuda::Program::Use::kTraining, gpu.context()),
+  EXPECT_THROW(cuda::make_program(net, 1, 2, cuda::Program::Use::kTraining, gpu.context()),
                InvalidArgument);
 }
 
@@ -74,7 +74,7 @@ TEST_F(GpuNetwork, MayNotBeTooLargeToCount) {
   model::Network net({3, 32, 32});
   net.add("linear", model::Linear{.out = 3}, {net.add("flatten", model::Flatten{}, {0})});
   Gpu gpu("fp32");
-  EXPECT_THROW(cuda::Program(net, 1000, 1000, cuda::Program::Use::kTraining, gpu.context()),
+  EXPECT_THROW(cuda::make_program(net, 1000, 1000, cuda::Program::Use::kTraining, gpu.context()),
                InvalidArgument);
 }
 

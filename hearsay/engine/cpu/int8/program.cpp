@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hearsay/engine/check_int8.h"
 #include "hearsay/engine/cpu/int8/values.h"
 #include "hearsay/engine/cpu/loss.h"
 
@@ -53,7 +54,7 @@ Program::Program(const Network& network, std::size_t batch, const Loss& loss)
       images_(batch * network.shape(0).size()),
       rows_(kChunk * width_),
       row_gradients_(kChunk * width_) {
-  check(network);
+  check_int8(network);
   const std::vector<Fused> steps = fuse(network);
   lay_out(network);
   for (const Fused& step : steps) add_step(network, step);

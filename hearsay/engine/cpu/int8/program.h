@@ -13,10 +13,6 @@
 
 namespace hearsay::engine::cpu::int8 {
 
-/// Throws InvalidArgument if 8 bits cannot train this network: the sentence names the operation and
-/// what would do instead.
-void check(const model::Network& network);
-
 /// A network in 8 bits, compiled for one thread.
 ///
 /// Models stay f32: every call quantizes the parameters that it is given. A chunk of kChunk samples
@@ -24,7 +20,7 @@ void check(const model::Network& network);
 /// whatever the batch. A parameter that is not finite makes the loss NaN; codes would hide it.
 class Program final : public cpu::Program {
  public:
-  /// Throws InvalidArgument: check, and if a value of the network is never read.
+  /// Throws InvalidArgument: check_int8, and if a value of the network is never read.
   Program(const model::Network& network, std::size_t batch, const Loss& loss = {});
 
   std::size_t batch() const override { return batch_; }

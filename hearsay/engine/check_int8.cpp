@@ -1,9 +1,11 @@
+#include "hearsay/engine/check_int8.h"
+
 #include <fmt/format.h>
 
 #include "hearsay/backend/cpu/int8/product.h"
-#include "hearsay/engine/cpu/int8/program.h"
+#include "hearsay/core/error.h"
 
-namespace hearsay::engine::cpu::int8 {
+namespace hearsay::engine {
 
 namespace {
 
@@ -66,7 +68,7 @@ struct Reason {
 
 }  // namespace
 
-void check(const model::Network& network) {
+void check_int8(const model::Network& network) {
   const auto refuse = [](const model::Operation& op, std::string_view why) {
     throw InvalidArgument(
         fmt::format("[precision] int8 cannot train this model: {} {}; or choose another precision",
@@ -82,4 +84,4 @@ void check(const model::Network& network) {
   }
 }
 
-}  // namespace hearsay::engine::cpu::int8
+}  // namespace hearsay::engine

@@ -1,0 +1,322 @@
+#include "hearsay/engine/cuda/int8/weight_gradient.h"
+
+#include <algorithm>
+
+#include "hearsay/backend/cuda/launch.cuh"
+#include "hearsay/core/error.h"
+#include "hearsay/engine/cuda/int8/canvas.cuh"
+
+namespace hearsay::engine::cuda::int8 {
+
+namespace {
+
+using backend::cuda::LaunchRecorder;
+using backend::cuda::Memory;
+using Work = WeightGradient::Work;
+
+constexpr unsigned kChunk = 8;  ///< samples whose products have one unit (engine/quantize.h)
+constexpr unsigned kTaps = 3;   ///< of one warp at a time
+constexpr unsigned kTile = 16 * 16;
+
+/// What a block keeps in shared memory.
+struct Workspace {
+  __device__ explicit Workspace(const Work& w) {
+    extern __shared__ __align__(16) std::byte shared[];
+    std::byte* at = shared;
+    const auto take = [&](unsigned bytes) {
+      std::byte* piece = at;
+      at += (bytes + 15) / 16 * 16;
+      return piece;
+    };
+    canvas =
+        reinterpret_cast<std::int8_t*>(take(w.samples * w.canvas_height * w.canvas_width * 16));
+    high = reinterpret_cast<std::int8_t*>(take(w.pixels * 16));
+    low = reinterpret_cast<std::int8_t*>(take(w.pixels * 16));
+    offsets = reinterpret_cast<std::uint32_t*>(take(w.pixels * 4));
+    products = reinterpret_cast<std::int32_t*>(take(w.taps * kTile * 8));
+    sums = reinterpret_cast<long long*>(take(w.taps * kTile * 8));
+    gradient = reinterpret_cast<float*>(take(w.slices == 0 ? w.taps * kTile * 4 : 0));
+  }
+  static unsigned bytes(const Work& w) {
+    return w.samples * w.canvas_height * w.canvas_width * 16 + w.pixels * 36 +
+           w.taps * kTile * (w.slices == 0 ? 20 : 16) + 64;
+  }
+
+  std::int8_t *canvas, *high, *low;  ///< x; the halves of the gradient, 16 bytes per pixel
+  std::uint32_t* offsets;            ///< of a pixel's canvas pixel
+  std::int32_t* products;            ///< [half][tap][output][input], of what is in shared memory
+  long long* sums;                   ///< 256 high + low
+  float* gradient;
+};
+
+/// The unit of a chunk, and the shares of its samples in it.
+struct Shares {
+  __device__ Shares(const Work& w, unsigned first, unsigned count) {
+    float r[kChunk];
+    most = 0;
+    for (unsigned n = 0; n < kChunk; ++n) {
+      r[n] = n < count ? w.scales[first + n] * w.gradient_scales[first + n] : 0.0f;
+      if (!(r[n] <= most)) most = r[n];
+      if (most != most) break;
+    }
+    for (unsigned n = 0; n < kChunk; ++n) of[n] = most != most ? 0 : share_of(r[n], most);
+  }
+  float most;
+  std::int32_t of[kChunk];
+};
+
+/// Four pixels of the even or odd channels of two matrices of ldmatrix.trans, whose words have two
+/// channels of two pixels.
+__device__ std::uint32_t even(std::uint32_t a, std::uint32_t b) {
+  return __byte_perm(a, b, 0x6420);
+}
+__device__ std::uint32_t odd(std::uint32_t a, std::uint32_t b) { return __byte_perm(a, b, 0x7531); }
+
+/// Adds the products of all pixels in shared memory to w.products. A warp has kTaps taps and a part
+/// of the pixels, 32 at a time: ldmatrix.trans and byte permutes turn 32 pixels x 16 channels into
+/// fragments whose terms are the pixels; they come in another order, the same in both factors.
+__device__ void multiply_pixels(const Work& w, const Workspace& s) {
+  const unsigned lane = threadIdx.x % kWarp, g = lane / 4, t = lane % 4;
+  const unsigned tap_groups = (w.taps + kTaps - 1) / kTaps;
+  const unsigned parts = max(1u, kWarps / tap_groups), steps = w.pixels / 32;
+  const std::uint32_t high = shared_address(s.high) + 16 * lane;
+  const std::uint32_t low = shared_address(s.low) + 16 * lane;
+  const std::uint32_t canvas = shared_address(s.canvas);
+  for (unsigned job = threadIdx.x / kWarp; job < tap_groups * parts; job += kWarps) {
+    const unsigned first_tap = job % tap_groups * kTaps, part = job / tap_groups;
+    std::uint32_t tap_offset[kTaps];
+#pragma unroll
+    for (unsigned k = 0; k < kTaps; ++k) {
+      const unsigned tap = min(first_tap + k, w.taps - 1);
+      tap_offset[k] = canvas + (tap / w.kernel * w.canvas_width + tap % w.kernel) * 16;
+    }
+    std::int32_t c[kTaps][2][2][4] = {};  // tap, half, input tile
+    for (unsigned step = part; step < steps; step += parts) {
+      std::uint32_t r[4], a[2][4];
+      load_matrices_transposed(r, high + step * 512);
+      a[0][0] = even(r[0], r[1]), a[0][1] = odd(r[0], r[1]);
+      a[0][2] = even(r[2], r[3]), a[0][3] = odd(r[2], r[3]);
+      load_matrices_transposed(r, low + step * 512);
+      a[1][0] = even(r[0], r[1]), a[1][1] = odd(r[0], r[1]);
+      a[1][2] = even(r[2], r[3]), a[1][3] = odd(r[2], r[3]);
+      const std::uint32_t pixel = s.offsets[step * 32 + lane];
+#pragma unroll
+      for (unsigned k = 0; k < kTaps; ++k) {
+        load_matrices_transposed(r, tap_offset[k] + pixel);
+        const std::uint32_t b[2][2] = {{even(r[0], r[1]), even(r[2], r[3])},
+                                       {odd(r[0], r[1]), odd(r[2], r[3])}};
+#pragma unroll
+        for (unsigned half = 0; half < 2; ++half) {
+#pragma unroll
+          for (unsigned tile = 0; tile < 2; ++tile) {
+            multiply_bytes(c[k][half][tile], a[half], b[tile][0], b[tile][1]);
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kTaps; ++k) {
+      if (first_tap + k >= w.taps) break;
+#pragma unroll
+      for (unsigned half = 0; half < 2; ++half) {
+        std::int32_t* to = s.products + (half * w.taps + first_tap + k) * kTile;
+#pragma unroll
+        for (unsigned tile = 0; tile < 2; ++tile) {
+#pragma unroll
+          for (unsigned e = 0; e < 4; ++e) {
+            const unsigned output = 2 * g + e / 2, input = 4 * t + 2 * (e % 2) + tile;
+            atomicAdd(to + output * 16 + input, c[k][half][tile][e]);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Puts pixels of the samples `first` .. first + count, rows `row` .. of y, into shared memory.
+__device__ void load_pixels(const Work& w, const Workspace& s, unsigned first, unsigned count,
+                            unsigned row, const Shares& shares, unsigned first_of_chunk,
+                            unsigned group_out, unsigned group_in) {
+  const unsigned rows = min(w.rows, w.y.height - row), each = rows * w.y.width;
+  const unsigned canvas_pixels = w.canvas_height * w.canvas_width;
+  for (unsigned k = 0; k < count; ++k) {
+    fill_canvas(w.codes + std::size_t{first + k} * w.x.size(), w.x,
+                {.first = static_cast<int>(row * w.stride) - static_cast<int>(w.padding),
+                 .left = -static_cast<int>(w.padding),
+                 .height = w.canvas_height,
+                 .width = w.canvas_width,
+                 .pixel_bytes = 16,
+                 .groups = 1,
+                 .first_group = group_in},
+                shared_address(s.canvas) + k * canvas_pixels * 16);
+  }
+  for (unsigned i = threadIdx.x; i < 2 * w.pixels; i += kThreads) {  // 8 channels of a pixel
+    const unsigned pixel = i / 2, half = i % 2, k = pixel / each, at = pixel % each;
+    uint2 upper = make_uint2(0, 0), lower = upper;
+    if (half == 0) {
+      const unsigned y = at / w.y.width, x = at % w.y.width;
+      s.offsets[pixel] =
+          k >= count ? 0 : (k * canvas_pixels + y * w.stride * w.canvas_width + x * w.stride) * 16;
+    }
+    if (k < count) {
+      const std::size_t from =
+          ((std::size_t{first + k} * w.y.pixels() + row * w.y.width + at) * w.y.channels +
+           16 * group_out + 8 * half);
+      const uint4 raw = *reinterpret_cast<const uint4*>(w.gradient + from);
+      const std::uint32_t* pairs = &raw.x;
+      const std::int32_t share = shares.of[first + k - first_of_chunk];
+      int h[8], l[8];
+#pragma unroll
+      for (unsigned e = 0; e < 8; ++e) {
+        const auto code = static_cast<std::int16_t>(pairs[e / 2] >> (16 * (e % 2)));
+        const std::int16_t d = shared(code, share);
+        h[e] = high_half(d);
+        l[e] = low_half(d);
+      }
+      upper = make_uint2(pack4(h[0], h[1], h[2], h[3]), pack4(h[4], h[5], h[6], h[7]));
+      lower = make_uint2(pack4(l[0], l[1], l[2], l[3]), pack4(l[4], l[5], l[6], l[7]));
+    }
+    reinterpret_cast<uint2*>(s.high)[i] = upper;
+    reinterpret_cast<uint2*>(s.low)[i] = lower;
+  }
+}
+
+/// A block has a tile of 16 outputs x 16 inputs x all taps of one peer, for all samples or for a
+/// slice of a chunk: grid (tiles, splits, peers), 512 threads. Pixels go through shared memory, as
+/// many samples at once as fit; their sums are collected there in integers. Bound by reading x and
+/// the gradient, 3 bytes per pixel and channel and tile, mostly from cache, and by instructions.
+__global__ void __launch_bounds__(kThreads) weight_gradient(Work w, float* const* gradients) {
+  backend::cuda::begin_launch();
+  const Workspace s(w);
+  const unsigned group_out = blockIdx.x / w.tiles_in, group_in = blockIdx.x % w.tiles_in;
+  const unsigned peer = blockIdx.z, entries = w.taps * kTile;
+  const unsigned chunks = (w.batch + kChunk - 1) / kChunk;
+  const unsigned first_chunk = w.slices == 0 ? 0 : blockIdx.y / w.slices;
+  const unsigned last_chunk = w.slices == 0 ? chunks : first_chunk + 1;
+  const unsigned slice = w.slices == 0 ? 0 : blockIdx.y % w.slices;
+  const unsigned slices = max(1u, w.slices);
+  for (unsigned i = threadIdx.x; i < 2 * entries; i += kThreads) s.products[i] = 0;
+  for (unsigned i = threadIdx.x; i < entries; i += kThreads) {
+    if (w.slices == 0) s.gradient[i] = 0;
+  }
+  for (unsigned chunk = first_chunk; chunk < last_chunk; ++chunk) {
+    const unsigned first_of_chunk = peer * w.batch + chunk * kChunk;
+    const unsigned size = min(kChunk, w.batch - chunk * kChunk);
+    const Shares shares(w, first_of_chunk, size);
+    const unsigned begin = size * slice / slices, end = size * (slice + 1) / slices;
+    for (unsigned i = threadIdx.x; i < entries; i += kThreads) s.sums[i] = 0;
+    for (unsigned n = begin; n < end; n += w.samples) {
+      for (unsigned row = 0; row < w.y.height; row += w.rows) {
+        load_pixels(w, s, first_of_chunk + n, min(w.samples, end - n), row, shares, first_of_chunk,
+                    group_out, group_in);
+        wait_for_copies();
+        __syncthreads();
+        multiply_pixels(w, s);
+        __syncthreads();
+        for (unsigned i = threadIdx.x; i < entries; i += kThreads) {
+          s.sums[i] += 256ll * s.products[i] + s.products[entries + i];
+          s.products[i] = s.products[entries + i] = 0;
+        }
+      }
+    }
+    if (w.slices == 0) {
+      for (unsigned i = threadIdx.x; i < entries; i += kThreads) {
+        s.gradient[i] += shares.most * static_cast<float>(s.sums[i]);
+      }
+    } else if (threadIdx.x == 0 && blockIdx.x == 0 && slice == 0) {
+      w.units[peer * chunks + chunk] = shares.most;
+    }
+  }
+  __syncthreads();
+  const unsigned run = 16 * w.taps;  // in the order of the weights
+  for (unsigned i = threadIdx.x; i < entries; i += kThreads) {
+    const unsigned o = group_out * 16 + i / run, input = i % run / w.taps, tap = i % w.taps;
+    const unsigned c = group_in * 16 + input;
+    if (o >= w.out || c >= w.in) continue;
+    const std::size_t to = (std::size_t{o} * w.in + c) * w.taps + tap;
+    const unsigned from = tap * kTile + i / run * 16 + input;
+    if (w.slices == 0) {
+      gradients[peer][w.at + to] = s.gradient[from];
+    } else {
+      w.parts[(std::size_t{peer} * gridDim.y + blockIdx.y) * (std::size_t{w.out} * w.in * w.taps) +
+              to] = s.sums[from];
+    }
+  }
+}
+
+}  // namespace
+
+WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const Tensor& x,
+                               const Tensor& y, const std::int16_t* codes, const float* scales,
+                               int processors, int shared_bytes, SumCollector& sums)
+    : work_{.x = Extent(x),
+            .y = Extent(y),
+            .in = static_cast<unsigned>(x.shape.channels),
+            .out = static_cast<unsigned>(y.shape.channels),
+            .kernel = static_cast<unsigned>(conv.kernel),
+            .stride = static_cast<unsigned>(conv.stride),
+            .padding = static_cast<unsigned>(conv.padding),
+            .batch = static_cast<unsigned>(x.batch),
+            .tiles_in = static_cast<unsigned>(x.channels() / 16),
+            .slices = 0,
+            .rows = static_cast<unsigned>(y.shape.height),
+            .samples = kChunk,
+            .canvas_height = 0,
+            .canvas_width = static_cast<unsigned>((y.shape.width - 1) * conv.stride + conv.kernel),
+            .pixels = 0,
+            .taps = static_cast<unsigned>(conv.kernel * conv.kernel),
+            .at = at,
+            .codes = x.codes,
+            .scales = x.scales,
+            .gradient = codes,
+            .gradient_scales = scales,
+            .parts = nullptr,
+            .units = nullptr},
+      peers_(static_cast<unsigned>(x.peers)) {
+  const unsigned chunks = (work_.batch + kChunk - 1) / kChunk;
+  tiles_ = work_.tiles_in * static_cast<unsigned>(y.channels() / 16);
+  const auto enough = static_cast<unsigned>(processors);
+  if (2 * tiles_ * peers_ < enough) {
+    work_.slices = std::clamp(enough / (tiles_ * peers_ * chunks), 1u, kChunk);
+    splits_ = chunks * work_.slices;
+    work_.samples = (kChunk + work_.slices - 1) / work_.slices;
+  }
+  // What is in shared memory at once: samples, or else rows of one.
+  const auto most = std::min(static_cast<unsigned>(shared_bytes) - 1024, 110u << 10);
+  const auto fits = [&] {
+    work_.canvas_height = (work_.rows - 1) * work_.stride + work_.kernel;
+    work_.pixels = (work_.samples * work_.rows * work_.y.width + 31) / 32 * 32;
+    return Workspace::bytes(work_) <= most;
+  };
+  while (!fits() && (work_.samples > 1 || work_.rows > 1)) {
+    unsigned& amount = work_.samples > 1 ? work_.samples : work_.rows;
+    amount = (amount + 1) / 2;
+  }
+  if (!fits()) {
+    throw InvalidArgument("[precision] int8 on a GPU cannot train a convolution of " +
+                          std::to_string(work_.taps) + " taps and images of " +
+                          std::to_string(work_.x.width) +
+                          " pixels across; use smaller ones, or another precision");
+  }
+  shared_bytes_ = Workspace::bytes(work_);
+  if (work_.slices == 0) return;
+  const std::size_t count = std::size_t{work_.out} * work_.in * work_.taps;
+  parts_ = backend::cuda::Memory<long long>(peers_ * splits_ * count);
+  units_ = backend::cuda::Memory<float>(peers_ * chunks);
+  work_.parts = parts_.data();
+  work_.units = units_.data();
+  sums.add({.at = at,
+            .count = static_cast<unsigned>(count),
+            .stride = static_cast<unsigned>(count),
+            .parts = parts_.data(),
+            .units = units_.data(),
+            .sums = chunks,
+            .slices = work_.slices});
+}
+
+void WeightGradient::compute(LaunchRecorder& recorder, const Call& call) const {
+  recorder.launch(weight_gradient, dim3(tiles_, splits_, peers_), kThreads, shared_bytes_, work_,
+                  call.gradient);
+}
+
+}  // namespace hearsay::engine::cuda::int8
