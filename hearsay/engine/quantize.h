@@ -68,10 +68,14 @@ constexpr std::uint32_t magnitude_bits(float x) {
 constexpr float factor_of(float m, float top) { return m < kSmallest ? 0.0f : top / m; }
 
 /// rne(x) for |x| < 2^22, without a conversion that is undefined for NaN: the sum's last bits are
-/// the integer.
+/// the integer; those of kRoundingShift are 0, so of nearest_bits the lower 22 are all that codes
+/// need.
+inline constexpr float kRoundingShift = 0x1.8p23f;
+constexpr std::uint32_t nearest_bits(float x) {
+  return std::bit_cast<std::uint32_t>(x + kRoundingShift);
+}
 constexpr std::int32_t nearest_integer(float x) {
-  constexpr float kShift = 0x1.8p23f;
-  return std::bit_cast<std::int32_t>(x + kShift) - std::bit_cast<std::int32_t>(kShift);
+  return static_cast<std::int32_t>(nearest_bits(x) - std::bit_cast<std::uint32_t>(kRoundingShift));
 }
 
 /// s, where t = x unit and m = max |x|.

@@ -3,8 +3,7 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/core/error.h"
-#include "hearsay/engine/cuda/int8/canvas.cuh"
-#include "hearsay/engine/cuda/int8/step.h"
+#include "hearsay/engine/cuda/int8/convolution.cuh"
 #include "hearsay/engine/cuda/int8/weight_gradient.h"
 
 namespace hearsay::engine::cuda::int8 {
@@ -14,34 +13,9 @@ namespace {
 using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
 
-/// What both kernels know of a convolution.
-struct Shape {
-  Extent x, y;
-  Product product;          ///< of one band: `rows` outputs at a time
-  unsigned batch;           ///< samples per peer
-  unsigned stride, border;  ///< of the convolution; canvas pixels before the image
-  unsigned out;             ///< channels that are not padding
-  unsigned relu;
-  unsigned sums_in_shared;
-};
-
-/// The model's parts that a peer's samples are multiplied with.
-struct Factor {
-  const std::uint32_t* words;  ///< forward or turned
-  std::size_t words_of_peer;
-  const std::uint32_t* magnitudes;
-
-  __device__ const uint4* of(unsigned peer) const {
-    return reinterpret_cast<const uint4*>(words + peer * words_of_peer);
-  }
-  __device__ float scale(unsigned peer) const {
-    return scale_of(__uint_as_float(magnitudes[peer]), 1, kTop8);
-  }
-};
-
 /// A block's memory: the canvas, its offsets, and the sums, here or (`scratch`) in device memory.
 struct Workspace {
-  __device__ Workspace(const Shape& s, const Extent& outputs, std::int32_t* scratch) {
+  __device__ Workspace(const ConvSizes& s, const Extent& outputs, std::int32_t* scratch) {
     extern __shared__ __align__(16) std::byte shared[];
     canvas = reinterpret_cast<std::int8_t*>(shared);
     offsets = reinterpret_cast<std::uint32_t*>(shared + s.product.canvas_bytes());
@@ -91,7 +65,7 @@ struct Target {
 /// sample are 1 us of a multiprocessor's tensor cores.
 __global__ void __launch_bounds__(kThreads)
     conv_forward(const std::int8_t* x, const float* x_scales, Factor weights,
-                 const float* const* parameters, std::size_t bias_at, Shape s,
+                 const float* const* parameters, std::size_t bias_at, ConvSizes s,
                  std::int32_t* scratch, Target y) {
   backend::cuda::begin_launch();
   __shared__ std::uint32_t shared_max[kWarps];
@@ -176,7 +150,7 @@ struct Gradient {
 };
 
 /// Four entries of dy, 0 where relu's output is not positive.
-__device__ float4 gradient_at(const Gradient& g, const Shape& s, std::size_t quad) {
+__device__ float4 gradient_at(const Gradient& g, const ConvSizes& s, std::size_t quad) {
   float4 d = reinterpret_cast<const float4*>(g.dy)[quad];
   if (!s.relu) return d;
   const std::uint32_t word = reinterpret_cast<const std::uint32_t*>(g.y)[quad];
@@ -185,7 +159,7 @@ __device__ float4 gradient_at(const Gradient& g, const Shape& s, std::size_t qua
 }
 
 /// Rows of SR8(d) on a canvas with zeros between (stride) and around its pixels. All threads.
-__device__ void draw_gradient(const Gradient& g, const Shape& s, const Product& p, unsigned n,
+__device__ void draw_gradient(const Gradient& g, const ConvSizes& s, const Product& p, unsigned n,
                               unsigned first_row, const Random& random, std::int8_t* canvas) {
   const unsigned words = p.canvas_height() * p.canvas_width * p.pixel_bytes / 16;
   for (unsigned i = threadIdx.x; i < words; i += kThreads) {
@@ -203,23 +177,10 @@ __device__ void draw_gradient(const Gradient& g, const Shape& s, const Product& 
     if (row < 0 || row >= static_cast<int>(p.canvas_height())) continue;
     const unsigned column = pixel % s.y.width * s.stride + s.border;
     const auto bytes = random.words(block + i);
-    uint4 halves[2] = {reinterpret_cast<const uint4*>(codes)[2 * std::size_t{i}],
-                       reinterpret_cast<const uint4*>(codes)[2 * std::size_t{i} + 1]};
-    const std::uint32_t* pairs = &halves[0].x;
-    std::uint32_t words4[4];
-#pragma unroll
-    for (unsigned k = 0; k < 4; ++k) {
-      int q[4];
-#pragma unroll
-      for (unsigned j = 0; j < 4; ++j) {
-        const auto code = static_cast<std::int16_t>(pairs[2 * k + j / 2] >> (16 * (j % 2)));
-        q[j] = stochastic8(code, static_cast<std::uint8_t>(bytes[k] >> (8 * j)));
-      }
-      words4[k] = pack4(q[0], q[1], q[2], q[3]);
-    }
+    const Sixteen d(reinterpret_cast<const uint4*>(codes) + 2 * std::size_t{i});
     *reinterpret_cast<uint4*>(
         canvas + (static_cast<unsigned>(row) * p.canvas_width + column) * p.pixel_bytes +
-        16 * (i % groups)) = make_uint4(words4[0], words4[1], words4[2], words4[3]);
+        16 * (i % groups)) = d.rounded(bytes);
   }
 }
 
@@ -229,7 +190,7 @@ __device__ void draw_gradient(const Gradient& g, const Shape& s, const Product& 
 /// time from a cache. Bound by instructions: ten rounds of Philox per 16 entries, and by memory
 /// with many peers: 4 bytes read and 2 written per output, 4 written per input.
 __global__ void __launch_bounds__(kThreads)
-    conv_backward(Gradient g, Factor weights, const StreamKey* keys, Shape s,
+    conv_backward(Gradient g, Factor weights, const StreamKey* keys, ConvSizes s,
                   std::int32_t* scratch) {
   backend::cuda::begin_launch();
   __shared__ std::uint32_t shared_max[kWarps];
@@ -360,49 +321,8 @@ class Conv2dStep final : public Step {
  private:
   static constexpr unsigned kBlocks = 2;  ///< per multiprocessor
 
-  static Shape shape_of(const model::Conv2d& conv, const Site& site) {
-    return {.x = Extent(*site.x),
-            .y = Extent(*site.y),
-            .product = {},
-            .batch = static_cast<unsigned>(site.x->batch),
-            .stride = static_cast<unsigned>(conv.stride),
-            .border = 0,
-            .out = static_cast<unsigned>(conv.out),
-            .relu = site.relu,
-            .sums_in_shared = 1};
-  }
-  static Shape forward_shape(const model::Conv2d& conv, const Site& site) {
-    Shape s = shape_of(conv, site);
-    s.border = static_cast<unsigned>(conv.padding);
-    const auto kernel = static_cast<unsigned>(conv.kernel);
-    s.product = {.rows = s.y.height,
-                 .columns = s.y.width,
-                 .step = s.stride,
-                 .kernel = kernel,
-                 .canvas_width = (s.y.width - 1) * s.stride + kernel,
-                 .pixel_bytes = pixel_bytes_of(s.x.channels),
-                 .groups_in = s.x.channels / 16,
-                 .groups_out = s.y.channels / 16};
-    return s;
-  }
-  /// Of the turned product: outputs are x, the canvas has the gradient of y.
-  static Shape backward_shape(const model::Conv2d& conv, const Site& site) {
-    Shape s = shape_of(conv, site);
-    const auto kernel = static_cast<unsigned>(conv.kernel);
-    s.border = kernel - 1 - static_cast<unsigned>(conv.padding);
-    s.product = {.rows = s.x.height,
-                 .columns = s.x.width,
-                 .step = 1,
-                 .kernel = kernel,
-                 .canvas_width = s.x.width + kernel - 1,
-                 .pixel_bytes = pixel_bytes_of(s.y.channels),
-                 .groups_in = s.y.channels / 16,
-                 .groups_out = s.x.channels / 16};
-    return s;
-  }
-
   /// Decides where the sums are and how many rows a band has, so that a block's memory suffices.
-  void fit(Shape& s, const Extent& outputs, unsigned& bytes) const {
+  void fit(ConvSizes& s, const Extent& outputs, unsigned& bytes) const {
     const unsigned offsets = s.product.offset_bytes();
     const std::size_t sums = std::size_t{outputs.size()} * sizeof(std::int32_t);
     const auto most = static_cast<std::size_t>(site_.shared_bytes) - 1024;
@@ -422,7 +342,7 @@ class Conv2dStep final : public Step {
   Site site_;
   bool wants_dx_;
   std::size_t bias_at_, tensor_;
-  Shape forward_, backward_;
+  ConvSizes forward_, backward_;
   unsigned forward_bytes_ = 0, backward_bytes_ = 0, blocks_ = 0;
   Memory<std::int32_t> scratch_;
   Memory<std::int16_t> codes_;  ///< Q16 of the output's gradient

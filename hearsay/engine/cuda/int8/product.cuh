@@ -4,6 +4,7 @@
 
 #include "hearsay/engine/cuda/conv/mma.cuh"
 #include "hearsay/engine/cuda/int8/block.cuh"
+#include "hearsay/engine/cuda/int8/weights.h"
 
 /// Products of signed bytes with 32-bit sums, which are exact: the sum over the terms of a
 /// convolution, for all pixels of an image that lies in shared memory.
@@ -60,17 +61,15 @@ __device__ inline void multiply_bytes(std::int32_t (&c)[4], const std::uint32_t 
 }
 
 /// All outputs of the canvas, a warp at a time with Rows x 16 pixels and Columns x 16 outputs in
-/// its registers: sums[pixel * outputs + output]. Returns the largest magnitude that the thread
-/// has seen.
-template <int Rows, int Columns>
-__device__ std::uint32_t multiply_tiles(const Product& p, std::uint32_t canvas,
-                                        const std::uint32_t* offsets, const uint4* weights,
-                                        std::int32_t* sums) {
+/// its registers, and the weights of the next Ahead steps, beyond the last too. store(pixel,
+/// output, first, second) gets the sums of two neighbouring outputs.
+template <int Rows, int Columns, int Ahead, class Store>
+__device__ void multiply_tiles(const Product& p, std::uint32_t canvas, const std::uint32_t* offsets,
+                               const uint4* weights, const Store& store) {
   const unsigned lane = threadIdx.x % kWarp, g = lane / 4, t = lane % 4;
-  const unsigned pixels = p.rows * p.columns, outputs = 16 * p.groups_out;
+  const unsigned pixels = p.rows * p.columns;
   const unsigned row_tiles = (pixels + 16 * Rows - 1) / (16 * Rows);
   const unsigned column_tiles = p.groups_out / Columns;
-  std::uint32_t most = 0;
   for (unsigned job = threadIdx.x / kWarp; job < row_tiles * column_tiles; job += kWarps) {
     const unsigned first_pixel = job / column_tiles * (16 * Rows);
     const unsigned first_group = job % column_tiles * Columns;
@@ -84,27 +83,34 @@ __device__ std::uint32_t multiply_tiles(const Product& p, std::uint32_t canvas,
     std::int32_t c[Rows][Columns][2][4] = {};
     const uint4* b = weights + first_group * kWarp + lane;
     const unsigned step_words = p.groups_out * kWarp, steps = p.steps();
-    uint4 next[Columns];
+    uint4 next[Ahead][Columns];
+    const auto load = [&](uint4(&to)[Columns]) {
 #pragma unroll
-    for (int k = 0; k < Columns; ++k) next[k] = b[k * kWarp];
-    for (unsigned s = 0; s < steps; ++s) {
-      uint4 factor[Columns];
+      for (int k = 0; k < Columns; ++k) to[k] = b[k * kWarp];
+      b += step_words;
+    };
 #pragma unroll
-      for (int k = 0; k < Columns; ++k) factor[k] = next[k];
-      if (s + 1 < steps) {
-        b += step_words;
+    for (int s = 0; s < Ahead; ++s) load(next[s]);
+#pragma unroll 1
+    for (unsigned first = 0; first < steps; first += Ahead) {
 #pragma unroll
-        for (int k = 0; k < Columns; ++k) next[k] = b[k * kWarp];
-      }
-      const std::uint32_t unit = offsets[2 * s + lane / 16];
+      for (int k = 0; k < Ahead; ++k) {
+        const unsigned s = first + k;
+        if (s >= steps) break;
+        uint4 factor[Columns];
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) {
-        std::uint32_t a[4];
-        load_matrices(a, from[r] + unit);
+        for (int column = 0; column < Columns; ++column) factor[column] = next[k][column];
+        load(next[k]);
+        const std::uint32_t unit = offsets[2 * s + lane / 16];
 #pragma unroll
-        for (int k = 0; k < Columns; ++k) {
-          multiply_bytes(c[r][k][0], a, factor[k].x, factor[k].y);
-          multiply_bytes(c[r][k][1], a, factor[k].z, factor[k].w);
+        for (int r = 0; r < Rows; ++r) {
+          std::uint32_t a[4];
+          load_matrices(a, from[r] + unit);
+#pragma unroll
+          for (int column = 0; column < Columns; ++column) {
+            multiply_bytes(c[r][column][0], a, factor[column].x, factor[column].y);
+            multiply_bytes(c[r][column][1], a, factor[column].z, factor[column].w);
+          }
         }
       }
     }
@@ -114,33 +120,46 @@ __device__ std::uint32_t multiply_tiles(const Product& p, std::uint32_t canvas,
       for (int half = 0; half < 2; ++half) {
         const unsigned pixel = first_pixel + 16 * r + 8 * half + g;
         if (pixel >= pixels) continue;
-        std::int32_t* to = sums + std::size_t{pixel} * outputs + 16 * first_group + 2 * t;
 #pragma unroll
         for (int k = 0; k < 2 * Columns; ++k) {
-          const std::int32_t first = c[r][k / 2][k % 2][2 * half];
-          const std::int32_t second = c[r][k / 2][k % 2][2 * half + 1];
-          *reinterpret_cast<int2*>(to + 8 * k) = make_int2(first, second);
-          most = max(most, max(abs(first), abs(second)));
+          store(pixel, 16 * first_group + 8 * k + 2 * t, c[r][k / 2][k % 2][2 * half],
+                c[r][k / 2][k % 2][2 * half + 1]);
         }
       }
     }
   }
-  return most;
 }
 
 /// The same with the largest tiles of which every warp has one.
+template <class Store>
+__device__ void multiply(const Product& p, std::uint32_t canvas, const std::uint32_t* offsets,
+                         const uint4* weights, const Store& store) {
+  const unsigned tiles = (p.rows * p.columns + 15) / 16 * p.groups_out;
+  if (tiles >= 4 * kWarps && p.groups_out % 2 == 0) {
+    multiply_tiles<2, 2, 1>(p, canvas, offsets, weights, store);
+  } else if (tiles >= 4 * kWarps) {
+    multiply_tiles<4, 1, 1>(p, canvas, offsets, weights, store);
+  } else if (tiles >= 2 * kWarps && p.groups_out % 2 == 0) {
+    multiply_tiles<1, 2, 2>(p, canvas, offsets, weights, store);
+  } else {
+    multiply_tiles<1, 1, kMostAhead>(p, canvas, offsets, weights, store);
+  }
+}
+
+/// All sums, as sums[pixel * outputs + output]. Returns the largest magnitude that the thread has
+/// seen.
 __device__ inline std::uint32_t multiply(const Product& p, std::uint32_t canvas,
                                          const std::uint32_t* offsets, const uint4* weights,
                                          std::int32_t* sums) {
-  const unsigned tiles = (p.rows * p.columns + 15) / 16 * p.groups_out;
-  if (tiles >= 4 * kWarps && p.groups_out % 2 == 0) {
-    return multiply_tiles<2, 2>(p, canvas, offsets, weights, sums);
-  }
-  if (tiles >= 4 * kWarps) return multiply_tiles<4, 1>(p, canvas, offsets, weights, sums);
-  if (tiles >= 2 * kWarps && p.groups_out % 2 == 0) {
-    return multiply_tiles<1, 2>(p, canvas, offsets, weights, sums);
-  }
-  return multiply_tiles<1, 1>(p, canvas, offsets, weights, sums);
+  std::uint32_t most = 0;
+  const unsigned outputs = 16 * p.groups_out;
+  multiply(p, canvas, offsets, weights,
+           [&](unsigned pixel, unsigned output, std::int32_t first, std::int32_t second) {
+             *reinterpret_cast<int2*>(sums + std::size_t{pixel} * outputs + output) =
+                 make_int2(first, second);
+             most = max(most, max(abs(first), abs(second)));
+           });
+  return most;
 }
 
 }  // namespace hearsay::engine::cuda::int8

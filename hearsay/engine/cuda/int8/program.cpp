@@ -1,6 +1,9 @@
 #include "hearsay/engine/cuda/int8/program.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -37,11 +40,19 @@ Program::Program(const Network& network, std::size_t peers, std::size_t batch, U
     tensor.scales = allocate<float>(tensor.samples());
   };
   allocate_codes(tensors_.front());
-  for (const Fused& step : fuse(network)) {
-    Tensor& made = tensors_[step.output];
-    if (step.output != last) allocate_codes(made);
+  const std::vector<Fused> steps = fuse(network);
+  for (const Fused& step : steps) {
+    if (step.output != last) allocate_codes(tensors_[step.output]);
+  }
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (k + 1 < steps.size() && add_conv_norm(network, steps[k], steps[k + 1], training)) {
+      ++k;  // what is between has no gradient in device memory
+    } else {
+      const model::Operation& operation = network.operations()[steps[k].operation];
+      steps_.push_back(make_step<Step>(operation.kind, site_of(network, steps[k], training)));
+    }
+    Tensor& made = tensors_[steps[k].output];
     if (training) made.gradient = allocate<float>(made.size());
-    add_step(network, step, training);
   }
 }
 
@@ -50,7 +61,7 @@ T* Program::allocate(std::size_t count) {
   return reinterpret_cast<T*>(memory_.emplace_back(count * sizeof(T)).data());
 }
 
-void Program::add_step(const Network& network, const Fused& fused, bool training) {
+Site Program::site_of(const Network& network, const Fused& fused, bool training) {
   const model::Operation& operation = network.operations()[fused.operation];
   Site site;
   site.index = fused.operation;
@@ -65,7 +76,24 @@ void Program::add_step(const Network& network, const Fused& fused, bool training
   site.training = training;
   site.weights = &weights_;
   site.sums = &sums_;
-  steps_.push_back(make_step<Step>(operation.kind, site));
+  return site;
+}
+
+bool Program::add_conv_norm(const Network& network, const Fused& first, const Fused& second,
+                            bool training) {
+  const auto& operations = network.operations();
+  const auto* conv = std::get_if<model::Conv2d>(&operations[first.operation].kind);
+  const auto* norm = std::get_if<model::RangeEvoNorm>(&operations[second.operation].kind);
+  if (conv == nullptr || norm == nullptr || conv->bias || first.relu) return false;
+  for (const model::Operation& reader : operations) {
+    const bool reads = std::ranges::count(reader.inputs, first.output) > 0;
+    if (reads != (&reader == &operations[second.operation])) return false;
+  }
+  auto step = make_conv_norm(*conv, site_of(network, first, training), *norm,
+                             site_of(network, second, training));
+  if (step == nullptr) return false;
+  steps_.push_back(std::move(step));
+  return true;
 }
 
 void Program::forward(const Call& call) {

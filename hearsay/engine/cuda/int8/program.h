@@ -36,7 +36,10 @@ class Program final : public cuda::Program {
  private:
   template <class T>
   T* allocate(std::size_t count);
-  void add_step(const model::Network& network, const Fused& fused, bool training);
+  Site site_of(const model::Network& network, const Fused& fused, bool training);
+  /// Whether one step computes both.
+  bool add_conv_norm(const model::Network& network, const Fused& first, const Fused& second,
+                     bool training);
   void forward(const Call& call);
 
   std::vector<backend::cuda::Memory<std::byte>> memory_;

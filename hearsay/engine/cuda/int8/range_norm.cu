@@ -2,8 +2,7 @@
 #include <numbers>
 
 #include "hearsay/backend/cuda/launch.cuh"
-#include "hearsay/engine/cuda/int8/block.cuh"
-#include "hearsay/engine/cuda/int8/step.h"
+#include "hearsay/engine/cuda/int8/range_norm.cuh"
 
 namespace hearsay::engine::cuda::int8 {
 
@@ -12,38 +11,6 @@ namespace {
 using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
 using model::RangeEvoNorm;
-
-constexpr unsigned kRuns = RangeEvoNorm::kRuns;
-
-/// Range EvoNorm with a hard gate on codes (engine/quantize.h), a block per sample. Forward leaves
-/// every run's extremes and every group's S for backward.
-struct Norm {
-  Extent x;
-  unsigned channels;         ///< that are not padding
-  unsigned members, groups;  ///< channels of a group
-  unsigned run;              ///< values of a run: of a group's, channel by channel
-  unsigned batch, unused;
-  float kappa, epsilon;
-  std::size_t weight, bias, v;  ///< in a peer's parameters
-  std::int8_t* extremes;        ///< [sample][high, low][group][run]
-  float* spread;                ///< S, [sample][group]
-  float* magnitudes;            ///< of the output, per sample
-
-  __device__ unsigned runs() const { return groups * kRuns; }
-  /// The run of a channel's value at a pixel.
-  __device__ unsigned run_of(unsigned channel, unsigned pixel) const {
-    return channel / members * kRuns + (channel % members * x.pixels() + pixel) / run;
-  }
-};
-
-/// The coefficients of a channel.
-struct Gate {
-  __device__ Gate(const Norm& norm, const float* model, unsigned channel, float s)
-      : line(channel < norm.channels ? model[norm.v + channel] * s / 6 : 0.0f) {}
-  __device__ float at(float q) const { return line * q + 0.5f; }
-  float line;
-};
-__device__ float clamped(float t) { return fminf(1.0f, fmaxf(0.0f, t)); }
 
 /// The output before its rounding, of the four channels of a thread.
 struct Forward {
@@ -119,11 +86,7 @@ __global__ void __launch_bounds__(kThreads)
       extremes[norm.runs() + i] = static_cast<std::int8_t>(low[i]);
     }
     for (unsigned group = threadIdx.x; group < norm.groups; group += kThreads) {
-      int total = 0;
-      for (unsigned r = 0; r < kRuns; ++r) {
-        total += high[group * kRuns + r] - low[group * kRuns + r];
-      }
-      spread[group] = 1 / (norm.kappa * s * static_cast<float>(total) * 0.0625f + norm.epsilon);
+      spread[group] = norm.spread_of(group, high, low, s);
       norm.spread[std::size_t{n} * norm.groups + group] = spread[group];
     }
     __syncthreads();
@@ -245,31 +208,16 @@ __global__ void __launch_bounds__(kThreads)
         sum += static_cast<double>(from[row * channels]);
       }
       w.sums[i] = sum;
-      const auto of_group = static_cast<double>(spread[c / norm.members]);
-      const auto scale = static_cast<double>(s),
-                 weight = static_cast<double>(model[norm.weight + c]);
-      float* to = parts + std::size_t{n} * 3 * channels;
-      if (which == 0) to[channels + c] = static_cast<float>(sum);
-      if (which == 1) to[c] = static_cast<float>(of_group * scale * sum);
-      if (which == 2) {
-        to[2 * channels + c] = static_cast<float>(weight * of_group * scale * scale / 6 * sum);
-      }
+      norm.write_part(parts + std::size_t{n} * 3 * channels, which, c, sum, spread, model, s);
     }
     if (dx == nullptr) continue;
     __syncthreads();
     for (unsigned group = threadIdx.x; group < norm.groups; group += kThreads) {
-      double ds = 0;
-      for (unsigned c = group * norm.members; c < (group + 1) * norm.members; ++c) {
-        ds += static_cast<double>(model[norm.weight + c]) * static_cast<double>(s) *
-              w.sums[channels + c];
-      }
-      w.own[group] = ds;
+      w.own[group] = norm.range_gradient(w.sums + channels, group, model, s);
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < runs; i += kThreads) {
-      const auto of_group = static_cast<double>(spread[i / kRuns]);
-      const auto d = static_cast<float>(-static_cast<double>(norm.kappa) * of_group * of_group *
-                                        w.own[i / kRuns] / kRuns);
+      const float d = norm.gradient_of_run(w.own[i / kRuns], spread[i / kRuns]);
       w.shares[i] = d / static_cast<float>(w.counts[i]);
       w.shares[runs + i] = -d / static_cast<float>(w.counts[runs + i]);
     }
@@ -333,37 +281,9 @@ class RangeNormStep final : public Step {
  public:
   RangeNormStep(const RangeEvoNorm& norm, const Site& site)
       : site_(site),
-        extremes_(site.x->samples() * 2 * norm.groups * kRuns),
-        spread_(site.x->samples() * norm.groups),
-        parts_(site.training ? site.x->samples() * 3 * site.x->channels() : 0),
-        norm_{.x = Extent(*site.x),
-              .channels = static_cast<unsigned>(site.x->shape.channels),
-              .members = static_cast<unsigned>(site.x->shape.channels / norm.groups),
-              .groups = static_cast<unsigned>(norm.groups),
-              .run = static_cast<unsigned>(site.x->shape.channels / norm.groups *
-                                           site.x->shape.pixels() / kRuns),
-              .batch = static_cast<unsigned>(site.x->batch),
-              .unused = 0,
-              .kappa = 0,
-              .epsilon = static_cast<float>(RangeEvoNorm::kEpsilon),
-              .weight = site.places.parameter[0],
-              .bias = site.places.parameter[1],
-              .v = site.places.parameter[2],
-              .extremes = extremes_.data(),
-              .spread = spread_.data(),
-              .magnitudes = nullptr},
-        blocks_(std::min<unsigned>(norm_.x.samples, 4 * site.processors)) {
-    norm_.kappa = static_cast<float>(0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) /
-                                     std::sqrt(2 * std::log(static_cast<double>(norm_.run))));
-    if (!site.training) return;
-    for (std::size_t k = 0; k < 3; ++k) {
-      site.sums->add({.at = site.places.parameter[k],
-                      .count = norm_.channels,
-                      .stride = 3 * norm_.x.channels,
-                      .parts = parts_.data() + k * norm_.x.channels,
-                      .sums = norm_.batch});
-    }
-  }
+        state_(norm, site),
+        norm_(state_.norm()),
+        blocks_(std::min<unsigned>(norm_.x.samples, 4 * site.processors)) {}
 
   void forward(LaunchRecorder& recorder, const Call& call) override {
     const Tensor* residual = site_.residual;
@@ -383,19 +303,56 @@ class RangeNormStep final : public Step {
     }
     const bool wanted = x.wants_gradient();
     recorder.launch(norm_backward, blocks_, kThreads, Workspace::bytes(norm_.x, norm_.groups),
-                    norm_, x.codes, x.scales, call.parameters, y.gradient, parts_.data(),
+                    norm_, x.codes, x.scales, call.parameters, y.gradient, state_.parts(),
                     wanted ? x.gradient : nullptr, wanted && x.adds());
   }
 
  private:
   Site site_;
-  Memory<std::int8_t> extremes_;
-  Memory<float> spread_, parts_;
+  NormState state_;
   Norm norm_;
   unsigned blocks_;
 };
 
 }  // namespace
+
+Norm sizes_of(const RangeEvoNorm& norm, const Site& site) {
+  const model::Shape& shape = site.x->shape;
+  const std::size_t members = shape.channels / norm.groups;
+  const std::size_t run = members * shape.pixels() / kRuns;
+  return {.x = Extent(*site.x),
+          .channels = static_cast<unsigned>(shape.channels),
+          .members = static_cast<unsigned>(members),
+          .groups = static_cast<unsigned>(norm.groups),
+          .run = static_cast<unsigned>(run),
+          .batch = static_cast<unsigned>(site.x->batch),
+          .unused = 0,
+          .kappa = static_cast<float>(0.175 * (1 + std::sqrt(std::numbers::pi * std::log(4.0))) /
+                                      std::sqrt(2 * std::log(static_cast<double>(run)))),
+          .epsilon = static_cast<float>(RangeEvoNorm::kEpsilon),
+          .weight = site.places.parameter[0],
+          .bias = site.places.parameter[1],
+          .v = site.places.parameter[2],
+          .extremes = nullptr,
+          .spread = nullptr};
+}
+
+NormState::NormState(const RangeEvoNorm& norm, const Site& site)
+    : norm_(sizes_of(norm, site)),
+      extremes_(std::size_t{norm_.x.samples} * 2 * norm_.runs()),
+      spread_(std::size_t{norm_.x.samples} * norm_.groups),
+      parts_(site.training ? std::size_t{norm_.x.samples} * 3 * norm_.x.channels : 0) {
+  norm_.extremes = extremes_.data();
+  norm_.spread = spread_.data();
+  if (!site.training) return;
+  for (std::size_t k = 0; k < 3; ++k) {
+    site.sums->add({.at = site.places.parameter[k],
+                    .count = norm_.channels,
+                    .stride = 3 * norm_.x.channels,
+                    .parts = parts_.data() + k * norm_.x.channels,
+                    .sums = norm_.batch});
+  }
+}
 
 std::unique_ptr<Step> make_range_evo_norm(const RangeEvoNorm& norm, const Site& site) {
   return std::make_unique<RangeNormStep>(norm, site);

@@ -41,6 +41,10 @@ struct Site : BasicSite<Tensor> {
 std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
 std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);
 std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm&, const Site&);
+/// Both in one step, the norm being the only reader of the convolution's output. Null: they do not
+/// fit one block.
+std::unique_ptr<Step> make_conv_norm(const model::Conv2d&, const Site& conv,
+                                     const model::RangeEvoNorm&, const Site& norm);
 std::unique_ptr<Step> make_relu(const Site&);
 std::unique_ptr<Step> make_add(const Site&);
 std::unique_ptr<Step> make_shortcut(const Site&);

@@ -49,6 +49,7 @@ void SumCollector::add(PartialSums sums) {
 }
 
 void SumCollector::collect(LaunchRecorder& recorder, const Call& call, std::size_t peers) {
+  recorder.join_all();
   if (jobs_.empty()) return;
   if (on_device_.size() == 0) {
     std::vector<unsigned> job_of_block(blocks_);

@@ -29,7 +29,7 @@ struct PartialSums {
 class SumCollector {
  public:
   void add(PartialSums sums);
-  /// Once, after the last backward.
+  /// Once, after the last backward. Joins the streams that make the parts.
   void collect(backend::cuda::LaunchRecorder& recorder, const Call& call, std::size_t peers);
 
  private:

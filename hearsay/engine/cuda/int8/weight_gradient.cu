@@ -14,8 +14,9 @@ using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
 using Work = WeightGradient::Work;
 
-constexpr unsigned kChunk = 8;  ///< samples whose products have one unit (engine/quantize.h)
-constexpr unsigned kTaps = 3;   ///< of one warp at a time
+constexpr unsigned kChunk = 8;      ///< samples whose products have one unit (engine/quantize.h)
+constexpr unsigned kTaps = 3;       ///< of one warp at a time
+constexpr unsigned kMostTaps = 12;  ///< of a block: 5 KiB of shared memory each
 constexpr unsigned kTile = 16 * 16;
 
 /// What a block keeps in shared memory.
@@ -33,13 +34,15 @@ struct Workspace {
     high = reinterpret_cast<std::int8_t*>(take(w.pixels * 16));
     low = reinterpret_cast<std::int8_t*>(take(w.pixels * 16));
     offsets = reinterpret_cast<std::uint32_t*>(take(w.pixels * 4));
-    products = reinterpret_cast<std::int32_t*>(take(w.taps * kTile * 8));
-    sums = reinterpret_cast<long long*>(take(w.taps * kTile * 8));
-    gradient = reinterpret_cast<float*>(take(w.slices == 0 ? w.taps * kTile * 4 : 0));
+    products = reinterpret_cast<std::int32_t*>(take(w.block_taps * kTile * 8));
+    sums = reinterpret_cast<long long*>(take(w.block_taps * kTile * 8));
+    gradient = reinterpret_cast<float*>(take(w.slices == 0 ? w.block_taps * kTile * 4 : 0));
+    first_tap = blockIdx.x % w.tap_groups * w.block_taps;
+    taps = min(w.block_taps, w.taps - first_tap);
   }
   static unsigned bytes(const Work& w) {
     return w.samples * w.canvas_height * w.canvas_width * 16 + w.pixels * 36 +
-           w.taps * kTile * (w.slices == 0 ? 20 : 16) + 64;
+           w.block_taps * kTile * (w.slices == 0 ? 20 : 16) + 64;
   }
 
   std::int8_t *canvas, *high, *low;  ///< x; the halves of the gradient, 16 bytes per pixel
@@ -47,6 +50,7 @@ struct Workspace {
   std::int32_t* products;            ///< [half][tap][output][input], of what is in shared memory
   long long* sums;                   ///< 256 high + low
   float* gradient;
+  unsigned first_tap, taps;  ///< of this block
 };
 
 /// The unit of a chunk, and the shares of its samples in it.
@@ -77,7 +81,7 @@ __device__ std::uint32_t odd(std::uint32_t a, std::uint32_t b) { return __byte_p
 /// fragments whose terms are the pixels; they come in another order, the same in both factors.
 __device__ void multiply_pixels(const Work& w, const Workspace& s) {
   const unsigned lane = threadIdx.x % kWarp, g = lane / 4, t = lane % 4;
-  const unsigned tap_groups = (w.taps + kTaps - 1) / kTaps;
+  const unsigned tap_groups = (s.taps + kTaps - 1) / kTaps;
   const unsigned parts = max(1u, kWarps / tap_groups), steps = w.pixels / 32;
   const std::uint32_t high = shared_address(s.high) + 16 * lane;
   const std::uint32_t low = shared_address(s.low) + 16 * lane;
@@ -87,7 +91,7 @@ __device__ void multiply_pixels(const Work& w, const Workspace& s) {
     std::uint32_t tap_offset[kTaps];
 #pragma unroll
     for (unsigned k = 0; k < kTaps; ++k) {
-      const unsigned tap = min(first_tap + k, w.taps - 1);
+      const unsigned tap = s.first_tap + min(first_tap + k, s.taps - 1);
       tap_offset[k] = canvas + (tap / w.kernel * w.canvas_width + tap % w.kernel) * 16;
     }
     std::int32_t c[kTaps][2][2][4] = {};  // tap, half, input tile
@@ -116,10 +120,10 @@ __device__ void multiply_pixels(const Work& w, const Workspace& s) {
     }
 #pragma unroll
     for (unsigned k = 0; k < kTaps; ++k) {
-      if (first_tap + k >= w.taps) break;
+      if (first_tap + k >= s.taps) break;
 #pragma unroll
       for (unsigned half = 0; half < 2; ++half) {
-        std::int32_t* to = s.products + (half * w.taps + first_tap + k) * kTile;
+        std::int32_t* to = s.products + (half * s.taps + first_tap + k) * kTile;
 #pragma unroll
         for (unsigned tile = 0; tile < 2; ++tile) {
 #pragma unroll
@@ -181,15 +185,17 @@ __device__ void load_pixels(const Work& w, const Workspace& s, unsigned first, u
   }
 }
 
-/// A block has a tile of 16 outputs x 16 inputs x all taps of one peer, for all samples or for a
-/// slice of a chunk: grid (tiles, splits, peers), 512 threads. Pixels go through shared memory, as
-/// many samples at once as fit; their sums are collected there in integers. Bound by reading x and
-/// the gradient, 3 bytes per pixel and channel and tile, mostly from cache, and by instructions.
+/// A block has a tile of 16 outputs x 16 inputs x all taps (or `block_taps` of them) of one peer,
+/// for all samples or for a slice of a chunk: grid (tiles, splits, peers), 512 threads. Pixels go
+/// through shared memory, as many samples at once as fit; their sums are collected there in
+/// integers. Bound by reading x and the gradient, 3 bytes per pixel and channel and tile, mostly
+/// from cache, and by instructions.
 __global__ void __launch_bounds__(kThreads) weight_gradient(Work w, float* const* gradients) {
   backend::cuda::begin_launch();
   const Workspace s(w);
-  const unsigned group_out = blockIdx.x / w.tiles_in, group_in = blockIdx.x % w.tiles_in;
-  const unsigned peer = blockIdx.z, entries = w.taps * kTile;
+  const unsigned tile = blockIdx.x / w.tap_groups;
+  const unsigned group_out = tile / w.tiles_in, group_in = tile % w.tiles_in;
+  const unsigned peer = blockIdx.z, entries = s.taps * kTile;
   const unsigned chunks = (w.batch + kChunk - 1) / kChunk;
   const unsigned first_chunk = w.slices == 0 ? 0 : blockIdx.y / w.slices;
   const unsigned last_chunk = w.slices == 0 ? chunks : first_chunk + 1;
@@ -228,12 +234,12 @@ __global__ void __launch_bounds__(kThreads) weight_gradient(Work w, float* const
     }
   }
   __syncthreads();
-  const unsigned run = 16 * w.taps;  // in the order of the weights
+  const unsigned run = 16 * s.taps;  // in the order of the weights
   for (unsigned i = threadIdx.x; i < entries; i += kThreads) {
-    const unsigned o = group_out * 16 + i / run, input = i % run / w.taps, tap = i % w.taps;
+    const unsigned o = group_out * 16 + i / run, input = i % run / s.taps, tap = i % s.taps;
     const unsigned c = group_in * 16 + input;
     if (o >= w.out || c >= w.in) continue;
-    const std::size_t to = (std::size_t{o} * w.in + c) * w.taps + tap;
+    const std::size_t to = (std::size_t{o} * w.in + c) * w.taps + s.first_tap + tap;
     const unsigned from = tap * kTile + i / run * 16 + input;
     if (w.slices == 0) {
       gradients[peer][w.at + to] = s.gradient[from];
@@ -265,6 +271,9 @@ WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const 
             .canvas_width = static_cast<unsigned>((y.shape.width - 1) * conv.stride + conv.kernel),
             .pixels = 0,
             .taps = static_cast<unsigned>(conv.kernel * conv.kernel),
+            .block_taps = static_cast<unsigned>(conv.kernel * conv.kernel),
+            .tap_groups = 1,
+            .unused = 0,
             .at = at,
             .codes = x.codes,
             .scales = x.scales,
@@ -274,7 +283,9 @@ WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const 
             .units = nullptr},
       peers_(static_cast<unsigned>(x.peers)) {
   const unsigned chunks = (work_.batch + kChunk - 1) / kChunk;
-  tiles_ = work_.tiles_in * static_cast<unsigned>(y.channels() / 16);
+  work_.tap_groups = (work_.taps + kMostTaps - 1) / kMostTaps;
+  work_.block_taps = (work_.taps + work_.tap_groups - 1) / work_.tap_groups;
+  tiles_ = work_.tiles_in * static_cast<unsigned>(y.channels() / 16) * work_.tap_groups;
   const auto enough = static_cast<unsigned>(processors);
   if (2 * tiles_ * peers_ < enough) {
     work_.slices = std::clamp(enough / (tiles_ * peers_ * chunks), 1u, kChunk);
@@ -315,8 +326,12 @@ WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const 
 }
 
 void WeightGradient::compute(LaunchRecorder& recorder, const Call& call) const {
+  constexpr int kSide = 1;  // no later step reads the gradient
+  recorder.fork(kSide);
+  recorder.use(kSide);
   recorder.launch(weight_gradient, dim3(tiles_, splits_, peers_), kThreads, shared_bytes_, work_,
                   call.gradient);
+  recorder.use(0);
 }
 
 }  // namespace hearsay::engine::cuda::int8

@@ -13,9 +13,9 @@ namespace hearsay::engine::cuda::int8 {
 ///   dW[o][i][tap] = sum over chunks of R float(sum over samples and pixels of
 ///                                              x_i[pixel + tap] (256 high_o + low_o))
 ///
-/// A block has 16 outputs, 16 inputs and all taps. If there are many such tiles, it takes all
-/// samples and writes the gradient; else samples are divided among blocks, which leave their
-/// integers for the SumCollector.
+/// A block has 16 outputs, 16 inputs and all taps (of large kernels a part). If there are many such
+/// tiles, it takes all samples and writes the gradient; else samples are divided among blocks,
+/// which leave their integers for the SumCollector.
 class WeightGradient {
  public:
   /// `codes`, `scales`: Q16 of the gradient of y.
@@ -23,6 +23,7 @@ class WeightGradient {
                  const std::int16_t* codes, const float* scales, int processors, int shared_bytes,
                  SumCollector& sums);
 
+  /// On a side stream, which the SumCollector joins.
   void compute(backend::cuda::LaunchRecorder& recorder, const Call& call) const;
 
   /// What the kernel knows of its work.
@@ -36,8 +37,10 @@ class WeightGradient {
     unsigned rows;      ///< of y in shared memory at once,
     unsigned samples;   ///< or samples, if all their rows are
     unsigned canvas_height, canvas_width;
-    unsigned pixels;  ///< in shared memory at once, a multiple of 32
-    unsigned taps;
+    unsigned pixels;            ///< in shared memory at once, a multiple of 32
+    unsigned taps, block_taps;  ///< of the kernel, of a block
+    unsigned tap_groups;        ///< blocks that share a tile's taps
+    unsigned unused;
     std::size_t at;
     const std::int8_t* codes;  ///< of x
     const float* scales;

@@ -130,10 +130,14 @@ std::size_t WeightCodes::add(std::size_t at, std::size_t out, std::size_t in, st
                  .first_block = blocks_};
   blocks_ += static_cast<unsigned>(padded(out) / kTile * (padded(in) / kTile));
   t.forward_words = packed_words(taps * padded(in) / 16, padded(out));
-  t.forward = codes_.emplace_back(peers_ * t.forward_words).data();
+  const auto allocate = [&](std::size_t words_of_peer, std::size_t columns) {
+    const std::size_t ahead = packed_words(2 * kMostAhead, columns);
+    return codes_.emplace_back(peers_ * words_of_peer + ahead).data();
+  };
+  t.forward = allocate(t.forward_words, padded(out));
   if (turned) {
     t.turned_words = packed_words(taps * padded(out) / 16, padded(in));
-    t.turned = codes_.emplace_back(peers_ * t.turned_words).data();
+    t.turned = allocate(t.turned_words, padded(in));
   }
   tensors_.push_back(t);
   return tensors_.size() - 1;

@@ -32,6 +32,9 @@ constexpr std::size_t packed_words(std::size_t units, std::size_t columns) {
   return (units + 1) / 2 * (columns / 16) * 128;
 }
 
+/// A product loads so many steps before it needs them, also beyond a peer's last: there is memory.
+inline constexpr int kMostAhead = 4;
+
 /// The codes of all weights of a network, of every peer's model.
 class WeightCodes {
  public:
