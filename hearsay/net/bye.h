@@ -20,6 +20,12 @@ enum class ByeReason : std::uint8_t {
   kCorrupt,         ///< the other sent a broken frame
 };
 
+/// A BYE: the reason, and the frame's number.
+struct Bye {
+  ByeReason reason = ByeReason::kLeft;
+  std::uint64_t number = 0;  ///< of kOldIncarnation: the one that is known; else 0
+};
+
 /// "left", "wrong run", ...
 std::string_view name_of(ByeReason reason);
 
