@@ -70,6 +70,7 @@ void name_parts(const RunParts& parts, RunOptions& r) {
 /// The precision of products in networks is a parameter of the device, and an option beside it.
 void resolve_precision(RunOptions& r) {
   const auto arguments = backend::device_registry().arguments(r.device);
+  arguments.choice("precision");  // refuses those that the device does not have
   const std::string& of_device = arguments.text("precision");
   fill(r.precision, of_device);
   if (r.precision == of_device) return;
