@@ -12,9 +12,9 @@ constexpr std::chrono::milliseconds kBetween{500};  // between messages to the p
 
 }  // namespace
 
-void LiveObserver::started(const train::Trainer& trainer, const train::RunOptions& config) {
-  progress_.started(trainer, config);
-  stopwatch_.start(trainer);
+void LiveObserver::started(const train::RunView& run, const train::RunOptions& config) {
+  progress_.started(run, config);
+  stopwatch_.start(run);
   page_.start("/proc/self/exe", {"hearsay", "watch", run_.string(), "--inherited"});
   there_ = true;
   progress_.say(fmt::format("the run can be watched at {}", page_.url()));
@@ -24,19 +24,19 @@ void LiveObserver::resumed(std::uint64_t round, const std::vector<std::string>& 
   progress_.resumed(round, damaged);
 }
 
-void LiveObserver::progressed(const train::Trainer& trainer) {
-  progress_.progressed(trainer);
-  tell(trainer);
+void LiveObserver::progressed(const train::RunView& run) {
+  progress_.progressed(run);
+  tell(run);
 }
 
-void LiveObserver::evaluated(const train::Trainer& trainer, const train::Metrics& metrics) {
-  progress_.evaluated(trainer, metrics);
-  tell(trainer);
+void LiveObserver::evaluated(const train::RunView& run, const train::Metrics& metrics) {
+  progress_.evaluated(run, metrics);
+  tell(run);
 }
 
-void LiveObserver::tell(const train::Trainer& trainer) {
+void LiveObserver::tell(const train::RunView& run) {
   if (!there_) return;
-  const Pace pace = stopwatch_.pace(trainer);
+  const Pace pace = stopwatch_.pace(run);
   const auto now = std::chrono::steady_clock::now();
   if (now - told_ < kBetween && pace.round < pace.total) return;
   told_ = now;

@@ -21,14 +21,14 @@ class LiveObserver : public run::Observer {
   LiveObserver(Progress& progress, live::PageProcess& page, const std::filesystem::path& run)
       : progress_(progress), page_(page), run_(run) {}
 
-  void started(const train::Trainer& trainer, const train::RunOptions& config) override;
+  void started(const train::RunView& run, const train::RunOptions& config) override;
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override;
-  void progressed(const train::Trainer& trainer) override;
-  void evaluated(const train::Trainer& trainer, const train::Metrics& metrics) override;
+  void progressed(const train::RunView& run) override;
+  void evaluated(const train::RunView& run, const train::Metrics& metrics) override;
   bool stop_requested() override { return progress_.stop_requested(); }
 
  private:
-  void tell(const train::Trainer& trainer);
+  void tell(const train::RunView& run);
 
   Progress& progress_;
   live::PageProcess& page_;

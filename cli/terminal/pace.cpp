@@ -8,14 +8,14 @@
 
 namespace hearsay::cli {
 
-void Stopwatch::start(const train::Trainer& trainer) {
+void Stopwatch::start(const train::RunView& run) {
   begin_ = std::chrono::steady_clock::now();
-  first_round_ = trainer.round();
+  first_round_ = run.round();
 }
 
-Pace Stopwatch::pace(const train::Trainer& trainer) const {
+Pace Stopwatch::pace(const train::RunView& run) const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-  Pace pace{.round = trainer.round(), .total = trainer.total_rounds()};
+  Pace pace{.round = run.round(), .total = run.total_rounds()};
   const auto done = static_cast<double>(pace.round - first_round_);
   if (elapsed.count() > 0) pace.rounds_per_second = done / elapsed.count();
   pace.seconds_left = pace.rounds_per_second > 0

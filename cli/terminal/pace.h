@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hearsay/train/trainer.h"
+#include "hearsay/train/run_view.h"
 
 namespace hearsay::cli {
 
@@ -18,8 +18,8 @@ struct Pace {
 /// Measures the pace of a run.
 class Stopwatch {
  public:
-  void start(const train::Trainer& trainer);
-  Pace pace(const train::Trainer& trainer) const;
+  void start(const train::RunView& run);
+  Pace pace(const train::RunView& run) const;
 
  private:
   std::chrono::steady_clock::time_point begin_{};

@@ -95,41 +95,41 @@ class TextProgress : public Progress {
     fmt::print("going on from round {}\n", round);
   }
 
-  void started(const train::Trainer& trainer, const train::RunOptions& config) override {
-    stopwatch_.start(trainer);
+  void started(const train::RunView& run, const train::RunOptions& config) override {
+    stopwatch_.start(run);
     last_.reset();
     if (!style_.lines) return;
     fmt::print("{}{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
-               trainer.peers(), config.graph, trainer.graph().second_modulus, config.algorithm,
+               run.peers(), config.graph, run.graph().second_modulus, config.algorithm,
                config.compressor);
-    const std::uint32_t last = trainer.algorithm().final_rounds();
+    const std::uint32_t last = run.final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
     const auto unless_none = [](const std::string& spec) {
       return spec == "none" ? "" : ", " + spec;
     };
     fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
                style_.label, config.data, unless_none(config.partition),
-               unless_none(config.augment), unless_none(config.model), trainer.layout().dim(),
-               config.optimizer, config.lr, trainer.algorithm().averaging_rate(),
-               trainer.training_rounds(), final_rounds);
+               unless_none(config.augment), unless_none(config.model),
+               run.objective().layout().dim(), config.optimizer, config.lr, run.averaging_rate(),
+               run.training_rounds(), final_rounds);
     std::fflush(stdout);
   }
 
-  void evaluated(const train::Trainer& trainer, const train::Metrics& m) override {
+  void evaluated(const train::RunView& run, const train::Metrics& m) override {
     last_ = m;
     if (style_.lines) {
       block_.wipe();
-      const int digits = static_cast<int>(fmt::formatted_size("{}", trainer.total_rounds()));
+      const int digits = static_cast<int>(fmt::formatted_size("{}", run.total_rounds()));
       const std::string head = fmt::format("{}round {:>{}}  ", style_.label, m.round, digits);
       fmt::print("{}\n", line_of(head, m, style_.cut));
       std::fflush(stdout);
     }
-    if (style_.block) draw(trainer);
+    if (style_.block) draw(run);
   }
 
-  void progressed(const train::Trainer& trainer) override {
+  void progressed(const train::RunView& run) override {
     if (!style_.block || Clock::now() - drawn_ < std::chrono::milliseconds(100)) return;
-    draw(trainer);
+    draw(run);
   }
 
   bool stop_requested() override { return cli::stop_requested(); }
@@ -141,13 +141,13 @@ class TextProgress : public Progress {
   }
 
  private:
-  void draw(const train::Trainer& trainer) {
+  void draw(const train::RunView& run) {
     drawn_ = Clock::now();
     const Terminal terminal = terminal_of(stdout);
     if (!terminal.moves) return;
-    std::vector<Line> lines = {pace_line(stopwatch_.pace(trainer), terminal.width)};
+    std::vector<Line> lines = {pace_line(stopwatch_.pace(run), terminal.width)};
     if (last_) {
-      const gossip::Traffic traffic = trainer.traffic();
+      const gossip::Traffic traffic = run.traffic();
       lines.push_back({{report::evaluation_text(*last_, bytes_of(traffic), terminal.width - 1)}});
       for (Line& line : peer_lines(*last_, traffic, terminal.width)) {
         lines.push_back(std::move(line));

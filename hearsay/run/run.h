@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "hearsay/core/error.h"
+#include "hearsay/gossip/process_group.h"
 #include "hearsay/train/metrics.h"
 #include "hearsay/train/run_options.h"
-#include "hearsay/train/trainer.h"
+#include "hearsay/train/run_parts.h"
+#include "hearsay/train/run_view.h"
 
 namespace hearsay::run {
 
@@ -16,10 +18,10 @@ namespace hearsay::run {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void started(const train::Trainer&, const train::RunOptions&) {}
+  virtual void started(const train::RunView&, const train::RunOptions&) {}
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
-  virtual void progressed(const train::Trainer&) {}
-  virtual void evaluated(const train::Trainer&, const train::Metrics&) {}
+  virtual void progressed(const train::RunView&) {}
+  virtual void evaluated(const train::RunView&, const train::Metrics&) {}
   /// Polled before every round: whether to checkpoint and stop here. With several processes each is
   /// polled, and all stop at the next evaluation or checkpoint.
   virtual bool stop_requested() { return false; }

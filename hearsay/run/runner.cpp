@@ -6,41 +6,14 @@
 
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/sha256.h"
-#include "hearsay/core/spec.h"
-#include "hearsay/model/models.h"
+#include "hearsay/run/directory.h"
 #include "hearsay/run/summary.h"
-#include "hearsay/train/safetensors.h"
 
 namespace hearsay::run {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A warning if the last evaluation is ten times worse than the first one, else empty.
-std::string divergence_warning(const std::optional<train::Metrics>& first,
-                               const train::Metrics& last) {
-  if (!first) return "";
-  const auto worse = [&](const std::string& key, std::optional<double> start,
-                         std::optional<double> now) -> std::string {
-    const double before = start.value_or(0);
-    if (!now || !(before > 0) || *now <= 10 * before) return "";
-    return fmt::format(
-        "the run diverged: {} is {:.3g} and was {:.3g} at the start; lower --lr or the "
-        "averaging rate eta",
-        key, *now, before);
-  };
-  std::string loss = worse("loss", first->loss, last.loss);
-  if (!loss.empty()) return loss;
-  for (const train::MetricResult& result : last.results) {
-    const train::MetricResult* start = first->find(result.metric.key);
-    if (result.metric.better == engine::Metric::Better::kLarger || start == nullptr) continue;
-    const std::string warning =
-        worse(engine::keys_of(result.metric).mean, start->mean, result.mean);
-    if (!warning.empty()) return warning;
-  }
-  return "";
-}
 
 /// Identifies the inputs of a checkpoint besides the settings: the samples, and the edges of a
 /// graph that is read from a file.
@@ -81,21 +54,7 @@ Runner::Runner(const train::RunOptions& config, fs::path out, Observer& observer
 void Runner::claim() {
   const std::string text = config_.to_toml();
   group().agree([&] {
-    if (with_value(config_.model, model::kRange, "") != config_.model) {
-      throw InvalidArgument(fmt::format(
-          "[train] the options are not resolved (train::resolve): a run directory cannot "
-          "say '{}', which older versions understood otherwise",
-          config_.model));
-    }
-    if (!group().leads()) return;
-    std::error_code error;
-    fs::create_directories(out_, error);
-    if (error) {
-      throw InvalidArgument(
-          fmt::format("[train] cannot create {}: {}", out_.string(), error.message()));
-    }
-    const auto lock = [this](const fs::path& config) { lock_.take(config); };
-    if (!write_new_file(out_ / "config.toml", text, lock)) throw directory_taken(out_);
+    if (group().leads()) create_directory(config_, out_, lock_);
   });
   const Bytes written = group().collectives().broadcast(Bytes(text.begin(), text.end()));
   const bool seen = appears(out_ / "config.toml") &&
@@ -218,16 +177,11 @@ void Runner::stop() {
   outcome_ = {last(), trainer_->round(), summary(trainer_->models_sha256()), false, ""};
 }
 
-void Runner::save_model(const std::string& name, std::span<const float> model,
-                        std::span<const float> buffers) const {
-  train::write_safetensors(out_ / "models" / (name + ".safetensors"), trainer_->layout(), model,
-                           trainer_->objective().buffer_layout(), buffers);
-}
-
 void Runner::save_average() const {
   const std::vector<float> average = trainer_->average_model();
   if (!group().leads()) return;
-  save_model("average", average, trainer_->objective().estimate_buffers(average));
+  save_model(out_, "average", trainer_->objective(), average,
+             trainer_->objective().estimate_buffers(average));
 }
 
 /// Exports all peers' models, a few at a time: one thread hashes while others write. Returns their
@@ -243,7 +197,8 @@ std::string Runner::save_peers() const {
     trainer_->pool().run(1 + count, [&](std::size_t task) {
       if (task > 0) {
         const train::SavedModel& model = models[task - 1];
-        save_model(fmt::format("peer-{}", begin + task - 1), model.parameters, model.buffers);
+        save_model(out_, fmt::format("peer-{}", begin + task - 1), trainer_->objective(),
+                   model.parameters, model.buffers);
         return;
       }
       for (const train::SavedModel& model : models) {
@@ -260,10 +215,7 @@ void Runner::finish() {
   save_average();
   const std::string text = summary(save_peers());
   group().agree([&] {
-    if (!group().leads()) return;
-    DurableFile file(out_ / "summary.json");
-    file.write(text);
-    file.commit();
+    if (group().leads()) write_summary(out_, text);
   });
   outcome_ = {last(), trainer_->round(), text, true,
               group().leads() ? divergence_warning(metrics_.first(), last()) : ""};

@@ -10,6 +10,7 @@
 #include "hearsay/run/metrics_file.h"
 #include "hearsay/run/run.h"
 #include "hearsay/run/run_lock.h"
+#include "hearsay/train/trainer.h"
 
 namespace hearsay::run {
 
@@ -60,8 +61,6 @@ class Runner {
   void stop();
   void finish();
   std::string summary(const std::string& models_sha256) const;
-  void save_model(const std::string& name, std::span<const float> model,
-                  std::span<const float> buffers) const;
   void save_average() const;
   std::string save_peers() const;
   train::Metrics last() const { return last_.value_or(train::Metrics{}); }

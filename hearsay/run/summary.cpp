@@ -31,7 +31,8 @@ ProcessFigures figures_of_processes(const train::Trainer& trainer) {
   append(mine, trainer.seconds_waited());
   const std::string isa = trainer.kernels().isa();
   mine.insert(mine.end(), isa.begin(), isa.end());
-  ProcessFigures all;
+  ProcessFigures all{.processes = trainer.group().processes(),
+                     .transport = std::string(trainer.group().transport().name())};
   std::vector<std::string> isas;
   for (const Bytes& bytes : trainer.group().collectives().gather(mine)) {
     ByteReader reader(bytes, "figures of a process");
@@ -45,7 +46,11 @@ ProcessFigures figures_of_processes(const train::Trainer& trainer) {
   return all;
 }
 
-std::string summarize(const train::Trainer& trainer, const train::RunOptions& config,
+ProcessFigures figures_of_this_process(const backend::Kernels& kernels) {
+  return {.transport = "alone", .peak_rss_bytes = peak_rss_bytes(), .isa = kernels.isa()};
+}
+
+std::string summarize(const train::RunView& run, const train::RunOptions& config,
                       const train::Metrics& m, const ProcessFigures& processes,
                       const std::string& models_sha256) {
   nlohmann::ordered_json s;
@@ -54,10 +59,10 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   };
   const double edge_rounds = static_cast<double>(std::max<std::uint64_t>(m.traffic.edge_rounds, 1));
   const double rounds = static_cast<double>(std::max<std::uint64_t>(m.round, 1));
-  s["peers"] = trainer.peers();
-  s["dim"] = trainer.layout().dim();
+  s["peers"] = run.peers();
+  s["dim"] = run.objective().layout().dim();
   s["rounds"] = m.round;
-  s["training_rounds"] = trainer.training_rounds();
+  s["training_rounds"] = run.training_rounds();
   s["epochs"] = m.epoch;
   for (const train::MetricResult& result : m.results) {
     const engine::MetricKeys keys = engine::keys_of(result.metric);
@@ -78,7 +83,7 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   s["loss_of_average"] = m.loss_of_average;
   s["divergence"] = m.divergence;
   s["divergence_per_dim"] = m.divergence_per_dim;
-  s["averaging_rate"] = trainer.algorithm().averaging_rate();
+  s["averaging_rate"] = run.averaging_rate();
   s["bytes_total"] = m.traffic.bytes;
   s["global_bytes_total"] = m.traffic.global_bytes;
   s["messages_total"] = m.traffic.messages;
@@ -89,8 +94,8 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   s["bytes_per_edge_round"] = static_cast<double>(m.traffic.bytes) / edge_rounds;
   s["paper_bytes_per_edge_round"] = static_cast<double>(m.traffic.paper_bytes) / edge_rounds;
   if (m.traffic.bytes > 0) {
-    s["compression_factor"] = 4 * static_cast<double>(trainer.layout().dim()) * edge_rounds /
-                              static_cast<double>(m.traffic.bytes);
+    s["compression_factor"] = 4 * static_cast<double>(run.objective().layout().dim()) *
+                              edge_rounds / static_cast<double>(m.traffic.bytes);
   }
   s["mass_drift"] = m.mass_drift;
   s["push_sum_min"] = m.push_sum_min;
@@ -98,35 +103,35 @@ std::string summarize(const train::Trainer& trainer, const train::RunOptions& co
   add("simulated_seconds", m.simulated_seconds);
   s["seconds"] = m.seconds;
   s["seconds_per_round"] = m.seconds / rounds;
-  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(trainer.batch()) *
-                                                static_cast<double>(trainer.peers()) / m.seconds
+  s["samples_per_second"] = m.seconds > 0 ? rounds * static_cast<double>(run.objective().batch()) *
+                                                static_cast<double>(run.peers()) / m.seconds
                                           : 0.0;
-  s["batch"] = trainer.batch();
-  if (const model::Network* network = trainer.objective().network()) {
+  s["batch"] = run.objective().batch();
+  if (const model::Network* network = run.objective().network()) {
     s["input"] = to_string(network->shape(network->input()));
     s["outputs"] = network->outputs();
     if (config.task != "regression") s["classes"] = network->outputs();
   }
-  s["processes"] = trainer.group().processes();
-  s["transport"] = trainer.group().transport().name();
+  s["processes"] = processes.processes;
+  s["transport"] = processes.transport;
   s["seconds_waited"] = processes.seconds_waited;
   s["peak_rss_bytes"] = processes.peak_rss_bytes;
-  s["device"] = trainer.kernels().device();
+  s["device"] = run.kernels().device();
   s["isa"] = processes.isa;
-  s["precision"] = backend::name_of(trainer.kernels().precision());
-  s["threads"] = trainer.threads();
-  if (const auto counts = trainer.objective().class_counts(); !counts.empty()) {
+  s["precision"] = backend::name_of(run.kernels().precision());
+  s["threads"] = run.threads();
+  if (const auto counts = run.objective().class_counts(); !counts.empty()) {
     s["class_counts"] = counts;
   }
-  if (const auto scale = trainer.objective().target_scale(); !scale.mean.empty()) {
+  if (const auto scale = run.objective().target_scale(); !scale.mean.empty()) {
     s["target_mean"] = scale.mean;
     s["target_deviation"] = scale.deviation;
   }
   // Read from files, so in any encoding.
-  for (const std::string& name : trainer.objective().class_names()) {
+  for (const std::string& name : run.objective().class_names()) {
     s["class_names"].push_back(escape_non_utf8(name));
   }
-  s["metrics"] = nlohmann::ordered_json::parse(train::describe(trainer.objective().metrics()));
+  s["metrics"] = nlohmann::ordered_json::parse(train::describe(run.objective().metrics()));
   s["seed"] = config.seed;
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256;

@@ -10,13 +10,17 @@ namespace hearsay::run {
 
 /// The resources that the processes of a run have used, on rank 0.
 struct ProcessFigures {
+  std::size_t processes = 1;
+  std::string transport{};           ///< how they talk
   std::uint64_t peak_rss_bytes = 0;  ///< the maximum over processes
   double seconds_waited = 0;         ///< for other processes, in rounds; the mean over processes
-  std::string isa;                   ///< of all, each once: bits may differ if there are several
+  std::string isa{};                 ///< of all, each once: bits may differ if there are several
 };
 
 /// A collective call: all processes must make it.
 ProcessFigures figures_of_processes(const train::Trainer& trainer);
+/// Of this process, if there are no others.
+ProcessFigures figures_of_this_process(const backend::Kernels& kernels);
 
 /// summary.json: the last evaluation, the traffic (`bytes_by_peer`: sent by each over its edges,
 /// `bytes_by_edge`: rows of sender, receiver and bytes if the graph changes), the time, the label
@@ -24,7 +28,7 @@ ProcessFigures figures_of_processes(const train::Trainer& trainer);
 /// `target_deviation`), the input of a network (`batch` and `input`,
 /// "3x32x32"), its `metrics` (metric_list.h), and the provenance: machine, seed, config and the
 /// SHA-256 of the models. Names are stable; fields that do not apply are omitted.
-std::string summarize(const train::Trainer& trainer, const train::RunOptions& config,
+std::string summarize(const train::RunView& run, const train::RunOptions& config,
                       const train::Metrics& last, const ProcessFigures& processes,
                       const std::string& models_sha256);
 

@@ -5,57 +5,9 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/engine/objectives.h"
+#include "hearsay/train/setup.h"
 
 namespace hearsay::train {
-
-namespace {
-
-/// Whether a rate is constant, sampled over a run of a thousand epochs.
-bool is_constant(const gossip::LearningRate& rate) {
-  constexpr double kEpochs = 1000;
-  for (double epoch = 0; epoch < kEpochs; epoch += 0.5) {
-    if (rate.at(epoch, kEpochs) != rate.at(0, kEpochs)) return false;
-  }
-  return true;
-}
-
-std::unique_ptr<graph::Schedule> make_schedule(const RunOptions& config, const RunParts& parts) {
-  const graph::GraphContext context{config.peers, config.seed};
-  return parts.schedule ? parts.schedule(context) : graph::make_schedule(config.graph, context);
-}
-
-std::unique_ptr<engine::Objective> make_objective(const RunOptions& config, const RunParts& parts,
-                                                  std::size_t peers, gossip::Machine& machine) {
-  const transport::Placement placement{peers, machine.group().processes()};
-  transport::check_placement(placement);
-  const std::size_t rank = machine.group().rank();
-  const bool has_init = config.init != "none";
-  const engine::ObjectiveContext context{.peers = peers,
-                                         .first = placement.first(rank),
-                                         .rows = placement.rows(rank),
-                                         .seed = config.seed,
-                                         .pool = machine.pool(),
-                                         .kernels = machine.kernels(),
-                                         .model = config.model,
-                                         .task = config.task,
-                                         .loss = config.loss,
-                                         .partition = config.partition,
-                                         .augment = config.augment,
-                                         .validation = config.validation,
-                                         .batch = config.batch,
-                                         .estimates = machine.group().leads() || has_init};
-  return parts.objective ? parts.objective(context) : engine::make_objective(config.data, context);
-}
-
-gossip::MakeOptimizer optimizer_of(const RunOptions& config, const RunParts& parts) {
-  if (parts.optimizer) return parts.optimizer;
-  return [spec = config.optimizer](backend::Kernels& kernels, std::size_t rows, std::size_t dim) {
-    return gossip::make_optimizer(spec, kernels, rows, dim);
-  };
-}
-
-}  // namespace
 
 Trainer::Trainer(const RunOptions& config, const RunParts& parts)
     : Trainer(config, std::make_shared<gossip::Machine>(config.device, config.threads), parts) {}
@@ -64,33 +16,19 @@ Trainer::Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> mach
                  const RunParts& parts)
     : machine_(std::move(machine)) {
   std::unique_ptr<graph::Schedule> schedule = make_schedule(config, parts);
-  std::unique_ptr<compress::Compressor> compressor =
-      parts.compressor ? parts.compressor() : compress::make_compressor(config.compressor);
   rate_ = gossip::make_learning_rate(config.lr);
   objective_ = make_objective(config, parts, schedule->peers(), *machine_);
   const std::vector<float> buffers = start(config.init);
-  driver_ = std::make_unique<gossip::RoundDriver>(
-      gossip::DriverParts{
-          .layout = layout(),
-          .schedule = std::move(schedule),
-          .method = parts.method ? *parts.method : algorithm::make_method(config.algorithm),
-          .compressor = std::move(compressor),
-          .optimizer = optimizer_of(config, parts),
-          .initial_model =
-              [this](std::uint32_t peer, std::span<float> x) {
-                if (init_.empty()) {
-                  objective_->initial_model(peer, x);
-                } else {
-                  std::ranges::copy(init_, x.begin());
-                }
-              },
-          .link = config.link,
-          .seed = config.seed,
-          .rounds_per_epoch = rounds_per_epoch(),
-          .constant_rate = is_constant(*rate_),
-          .graph_name = config.graph,
-          .compressor_name = config.compressor},
-      machine_);
+  gossip::DriverParts rounds = make_driver_parts(config, parts, *objective_, *rate_);
+  rounds.schedule = std::move(schedule);
+  rounds.initial_model = [this](std::uint32_t peer, std::span<float> x) {
+    if (init_.empty()) {
+      objective_->initial_model(peer, x);
+    } else {
+      std::ranges::copy(init_, x.begin());
+    }
+  };
+  driver_ = std::make_unique<gossip::RoundDriver>(std::move(rounds), machine_);
   if (config.init == "none") init_ = std::vector<float>();  // the objective makes it again
   if (!buffers.empty()) {
     for (std::size_t i = 0; i < rows(); ++i) objective_->set_buffers(i, buffers);
@@ -116,10 +54,6 @@ std::vector<float> Trainer::start(const std::string& init) {
   SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
   init_ = std::move(saved.parameters);
   return saved.buffers.empty() ? objective_->estimate_buffers(init_) : saved.buffers;
-}
-
-std::uint64_t Trainer::total_rounds() const {
-  return training_rounds_ + algorithm().final_rounds();
 }
 
 gossip::RoundSettings Trainer::settings(bool measure_mass) const {

@@ -13,6 +13,7 @@
 #include "hearsay/train/peer_report.h"
 #include "hearsay/train/run_options.h"
 #include "hearsay/train/run_parts.h"
+#include "hearsay/train/run_view.h"
 
 namespace hearsay::train {
 
@@ -26,7 +27,7 @@ namespace hearsay::train {
 ///
 /// All processes of a run call the same members in the same order, except for those that are marked
 /// as local to this process.
-class Trainer {
+class Trainer final : public RunView {
  public:
   /// Builds and checks everything before the first step. `config` must be resolved, with the same
   /// parts. Throws InvalidArgument.
@@ -37,9 +38,9 @@ class Trainer {
   Trainer(const Trainer&) = delete;  // its driver refers to it
   Trainer& operator=(const Trainer&) = delete;
 
-  std::uint64_t round() const { return driver_->round(); }  ///< completed rounds
-  std::uint64_t training_rounds() const { return training_rounds_; }
-  std::uint64_t total_rounds() const;  ///< including the method's final rounds
+  std::uint64_t round() const override { return driver_->round(); }
+  std::uint64_t training_rounds() const override { return training_rounds_; }
+  std::uint32_t final_rounds() const override { return algorithm().final_rounds(); }
 
   /// Run one round. `measure_mass`: measure this round's mass drift (costs a few passes over the
   /// models). Throws RunFailed if a loss or a model is no longer finite, naming peer and round.
@@ -68,8 +69,7 @@ class Trainer {
   void check_finite() const { driver_->check_finite(); }
   std::vector<float> average_model() const { return driver_->average_model(); }
 
-  /// The traffic of all peers in drained rounds, on rank 0.
-  gossip::Traffic traffic() const;
+  gossip::Traffic traffic() const override;
   /// One peer's model (z) and its buffers, on rank 0.
   SavedModel fetch_model(std::size_t peer) const;
   /// SHA-256 of all peers' models, on rank 0.
@@ -77,20 +77,21 @@ class Trainer {
 
   // Local to this process:
   const gossip::RoundDriver& driver() const { return *driver_; }
-  const engine::Objective& objective() const { return *objective_; }
+  const engine::Objective& objective() const override { return *objective_; }
   const algorithm::Algorithm& algorithm() const { return driver_->algorithm(); }
-  const graph::Facts& graph() const { return driver_->graph(); }
+  const graph::Facts& graph() const override { return driver_->graph(); }
+  double averaging_rate() const override { return algorithm().averaging_rate(); }
   const std::string& graph_sha256() const { return driver_->graph_sha256(); }
   const Layout& layout() const { return objective_->layout(); }
   gossip::ProcessGroup& group() const { return driver_->group(); }
   const transport::Placement& placement() const { return driver_->placement(); }
-  std::size_t peers() const { return driver_->peers(); }  ///< n, of all processes
+  std::size_t peers() const override { return driver_->peers(); }
   std::size_t first() const { return driver_->first(); }  ///< the first of this process's peers
   std::size_t rows() const { return driver_->rows(); }    ///< number of this process's peers
-  backend::Kernels& kernels() const { return driver_->machine().kernels(); }
+  backend::Kernels& kernels() const override { return driver_->machine().kernels(); }
   ThreadPool& pool() const { return driver_->machine().pool(); }
   std::size_t models_at_once() const { return driver_->models_at_once(); }
-  std::size_t threads() const { return pool().threads(); }
+  std::size_t threads() const override { return pool().threads(); }
   std::size_t batch() const { return objective_->batch(); }
   std::uint64_t rounds_per_epoch() const { return objective_->rounds_per_epoch(); }
   double seconds_waited() const { return driver_->seconds_waited(); }

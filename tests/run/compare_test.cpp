@@ -23,7 +23,7 @@ train::RunOptions settings() {
 class StopAfter : public Observer {
  public:
   explicit StopAfter(int rounds) : left_(rounds) {}
-  void progressed(const train::Trainer&) override { --left_; }
+  void progressed(const train::RunView&) override { --left_; }
   bool stop_requested() override { return left_ <= 0; }
 
  private:
@@ -103,7 +103,7 @@ TEST(Controls, HaveTheMomentumThatTheMethodHas) {
 
 TEST(Controls, ThatFailTakeNothingFromTheOther) {
   struct Fails : Observer {
-    void started(const train::Trainer&, const train::RunOptions& config) override {
+    void started(const train::RunView&, const train::RunOptions& config) override {
       if (config.algorithm == "silent") throw RunFailed("[train] it broke");
     }
   } fails;

@@ -95,7 +95,7 @@ TEST_P(GpuRunOf, GivesTheSameBitsBesideAnother) {
 class StopAt : public Observer {
  public:
   explicit StopAt(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Trainer& trainer) override { done_ = trainer.round(); }
+  void progressed(const train::RunView& run) override { done_ = run.round(); }
   bool stop_requested() override { return done_ >= round_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "hearsay/run/run.h"
 #include "hearsay/train/safetensors.h"
+#include "hearsay/train/trainer.h"
 #include "support/scratch.h"
 
 namespace hearsay::run {
@@ -81,7 +82,7 @@ TEST_F(Export, WithoutStatisticsIsEvaluatedWithEstimatedOnes) {
 TEST_F(Export, OfAStoppedRunIsThatOfAnUnbrokenOne) {
   struct StopAt7 : Observer {
     std::uint64_t done = 0;
-    void progressed(const train::Trainer& trainer) override { done = trainer.round(); }
+    void progressed(const train::RunView& run) override { done = run.round(); }
     bool stop_requested() override { return done == 7; }
   } observer;
   EXPECT_FALSE(run(config_, scratch_ / "stopped", observer).finished);

@@ -99,7 +99,7 @@ TEST(Fleet, GoesOnWithoutARunThatFails) {
 TEST(Fleet, StopsTheRunThatIsAskedToAndItCanGoOnAlone) {
   struct StopAt9 : Observer {
     std::uint64_t done = 0;
-    void progressed(const train::Trainer& trainer) override { done = trainer.round(); }
+    void progressed(const train::RunView& run) override { done = run.round(); }
     bool stop_requested() override { return done == 9; }
   } stopped;
   support::Scratch scratch;

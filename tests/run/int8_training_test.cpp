@@ -46,7 +46,7 @@ TEST_F(Int8Training, HasTheSameBitsWithThreadsAfterAStopAndOnAnyInstructionSet) 
 
   struct StopAt7 : Observer {
     std::uint64_t done = 0;
-    void progressed(const train::Trainer& trainer) override { done = trainer.round(); }
+    void progressed(const train::RunView& run) override { done = run.round(); }
     bool stop_requested() override { return done == 7; }
   } stopper;
   EXPECT_FALSE(run(config, scratch_ / "stopped", stopper).finished);

@@ -138,7 +138,7 @@ TEST_P(InProcesses, NetworksInEightBits) {
 class Stopper : public Observer {
  public:
   explicit Stopper(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Trainer& trainer) override { now_ = trainer.round(); }
+  void progressed(const train::RunView& run) override { now_ = run.round(); }
   bool stop_requested() override { return now_ >= round_; }
 
  private:

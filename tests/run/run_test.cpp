@@ -10,6 +10,7 @@
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/train/safetensors.h"
+#include "hearsay/train/trainer.h"
 #include "support/every_algorithm.h"
 #include "support/world.h"
 
@@ -25,8 +26,8 @@ struct Interrupted {};
 class Interrupt : public Observer {
  public:
   explicit Interrupt(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Trainer& trainer) override {
-    if (trainer.round() == round_) throw Interrupted();
+  void progressed(const train::RunView& run) override {
+    if (run.round() == round_) throw Interrupted();
   }
 
  private:
@@ -40,8 +41,8 @@ class Listener : public Observer {
     round_ = round;
     damaged_ = damaged;
   }
-  void started(const train::Trainer& trainer, const train::RunOptions&) override {
-    EXPECT_NO_THROW(trainer.check_finite());
+  void started(const train::RunView& run, const train::RunOptions&) override {
+    EXPECT_NO_THROW(dynamic_cast<const train::Trainer&>(run).check_finite());
   }
   std::uint64_t round_ = ~std::uint64_t{0};
   std::vector<std::string> damaged_;
@@ -364,8 +365,8 @@ TEST(WriteNewFile, NeverReplacesOne) {
 TEST(Run, WarnsOfNothingIfItsFirstLineIsDamaged) {
   struct Damage : Observer {
     fs::path file;
-    void progressed(const train::Trainer& trainer) override {
-      if (trainer.round() != 5) return;
+    void progressed(const train::RunView& run) override {
+      if (run.round() != 5) return;
       std::string text = support::read_text(file);
       text[0] = '?';
       support::write_text(file, text);

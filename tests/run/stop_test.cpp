@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 class StopAt : public Observer {
  public:
   explicit StopAt(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Trainer& trainer) override { done_ = trainer.round(); }
+  void progressed(const train::RunView& run) override { done_ = run.round(); }
   bool stop_requested() override { return done_ >= round_; }
 
  private:
@@ -49,7 +49,7 @@ TEST_P(StopOf, GoesOnAsIfNothingHadHappened) {
 class StopIn : public Observer {
  public:
   explicit StopIn(std::uint64_t round) : round_(round) {}
-  void progressed(const train::Trainer& trainer) override { done_ = trainer.round(); }
+  void progressed(const train::RunView& run) override { done_ = run.round(); }
   bool stop_requested() override { return done_ + 1 == round_ && ++asked_ == 2; }
 
  private:

@@ -74,7 +74,7 @@ TEST(Summary, TellsTheBytesOfEachEdgeOfAGraphThatChanges) {
                           {"rounds", "5"}});
   struct : Observer {
     bool stop = false;
-    void progressed(const train::Trainer& trainer) override { stop = trainer.round() == 4; }
+    void progressed(const train::RunView& run) override { stop = run.round() == 4; }
     bool stop_requested() override { return stop; }
   } stops;
   EXPECT_FALSE(run(config, scratch / "run", stops).finished);

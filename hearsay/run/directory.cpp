@@ -1,0 +1,69 @@
+#include "hearsay/run/directory.h"
+
+#include <fmt/format.h>
+
+#include "hearsay/core/durable_file.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/spec.h"
+#include "hearsay/model/models.h"
+#include "hearsay/run/run.h"
+#include "hearsay/train/safetensors.h"
+
+namespace hearsay::run {
+
+namespace fs = std::filesystem;
+
+void create_directory(const train::RunOptions& config, const fs::path& out, RunLock& lock) {
+  if (with_value(config.model, model::kRange, "") != config.model) {
+    throw InvalidArgument(
+        fmt::format("[train] the options are not resolved (train::resolve): a run directory cannot "
+                    "say '{}', which older versions understood otherwise",
+                    config.model));
+  }
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) {
+    throw InvalidArgument(
+        fmt::format("[train] cannot create {}: {}", out.string(), error.message()));
+  }
+  const auto take = [&](const fs::path& file) { lock.take(file); };
+  if (!write_new_file(out / "config.toml", config.to_toml(), take)) throw directory_taken(out);
+}
+
+void save_model(const fs::path& out, const std::string& name, const engine::Objective& objective,
+                std::span<const float> model, std::span<const float> buffers) {
+  train::write_safetensors(out / "models" / (name + ".safetensors"), objective.layout(), model,
+                           objective.buffer_layout(), buffers);
+}
+
+void write_summary(const fs::path& out, const std::string& text) {
+  DurableFile file(out / "summary.json");
+  file.write(text);
+  file.commit();
+}
+
+std::string divergence_warning(const std::optional<train::Metrics>& first,
+                               const train::Metrics& last) {
+  if (!first) return "";
+  const auto worse = [&](const std::string& key, std::optional<double> start,
+                         std::optional<double> now) -> std::string {
+    const double before = start.value_or(0);
+    if (!now || !(before > 0) || *now <= 10 * before) return "";
+    return fmt::format(
+        "the run diverged: {} is {:.3g} and was {:.3g} at the start; lower --lr or the "
+        "averaging rate eta",
+        key, *now, before);
+  };
+  std::string loss = worse("loss", first->loss, last.loss);
+  if (!loss.empty()) return loss;
+  for (const train::MetricResult& result : last.results) {
+    const train::MetricResult* start = first->find(result.metric.key);
+    if (result.metric.better == engine::Metric::Better::kLarger || start == nullptr) continue;
+    const std::string warning =
+        worse(engine::keys_of(result.metric).mean, start->mean, result.mean);
+    if (!warning.empty()) return warning;
+  }
+  return "";
+}
+
+}  // namespace hearsay::run
