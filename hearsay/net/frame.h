@@ -37,7 +37,7 @@ struct FrameHeader {
 inline constexpr std::uint8_t kFrameVersion = 1;
 inline constexpr std::size_t kFrameHeaderBytes = 16;
 inline constexpr std::uint16_t kUncompressedFlag = 1;  ///< of DATA: the code is identity's
-inline constexpr std::size_t kHelloBytes = 96, kRecordBytes = 56, kAckBytes = 16;
+inline constexpr std::size_t kHelloBytes = 96, kRecordBytes = 60, kAckBytes = 16;
 inline constexpr std::size_t kMostModelBytes = 256u << 10;  ///< the longest body of MODEL
 inline constexpr std::size_t kMostRecords = 257;            ///< in a PULSE
 inline constexpr std::size_t kMostPeers = 1024;             ///< in a fleet

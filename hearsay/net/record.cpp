@@ -20,7 +20,7 @@ void encode_one(const Record& record, Bytes& out) {
   for (const std::uint64_t value : {record.incarnation, record.beat, record.rounds}) {
     append(out, value);
   }
-  for (const float value : {record.rate, record.u, record.loss, record.accuracy}) {
+  for (const float value : {record.rate, record.clock, record.u, record.loss, record.accuracy}) {
     append(out, value);
   }
   append(out, record.bytes);
@@ -45,15 +45,16 @@ Record decode_one(ByteReader& in) {
   for (std::uint64_t* value : {&record.incarnation, &record.beat, &record.rounds}) {
     *value = in.read<std::uint64_t>();
   }
-  for (float* value : {&record.rate, &record.u, &record.loss, &record.accuracy}) {
+  for (float* value : {&record.rate, &record.clock, &record.u, &record.loss, &record.accuracy}) {
     *value = in.read<float>();
   }
   record.bytes = in.read<std::uint64_t>();
   if (record.incarnation == 0) throw CorruptData("[record] incarnation 0; it is 1 or more");
-  for (const float value : {record.rate, record.u}) {
+  for (const float value : {record.rate, record.clock, record.u}) {
     if (!(value >= 0 && std::isfinite(value))) {
-      throw CorruptData(fmt::format("[record] rate {} and weight {}; both are finite, 0 or more",
-                                    record.rate, record.u));
+      throw CorruptData(
+          fmt::format("[record] rate {}, clock {} and weight {}; all are finite, 0 or more",
+                      record.rate, record.clock, record.u));
     }
   }
   return record;

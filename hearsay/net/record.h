@@ -19,7 +19,7 @@ enum class Status : std::uint8_t {
 /// two records of a peer the one with the larger (incarnation, beat) is the newer.
 ///
 /// Layout, kRecordBytes bytes, little-endian: slot u32; status u8; 0 u8, 0 u16; incarnation, beat,
-/// rounds u64; rate, u, loss, accuracy f32; bytes u64.
+/// rounds u64; rate, clock, u, loss, accuracy f32; bytes u64.
 struct Record {
   std::uint32_t slot = 0;  ///< the peer's place in the fleet file, from 0
   Status status = Status::kTraining;
@@ -27,6 +27,7 @@ struct Record {
   std::uint64_t beat = 0;  ///< raised by the peer itself, twice a second
   std::uint64_t rounds = 0;
   float rate = 0;           ///< rounds per second
+  float clock = 0;          ///< the fleet's, in rounds, by this peer's reckoning
   float u = 0;              ///< push-sum weight
   float loss = 0;           ///< as `accuracy`, only shown: any value, NaN if there is none
   float accuracy = 0;       ///< of its last evaluation
@@ -42,7 +43,7 @@ void encode(std::span<const Record> records, Bytes& out);
 Bytes encode_frame(std::span<const Record> records);
 
 /// Throws CorruptData on another number of bytes, a slot that no fleet has, an unknown status,
-/// incarnation 0, and a rate or weight that is negative or not finite.
+/// incarnation 0, and a rate, clock or weight that is negative or not finite.
 std::vector<Record> decode_records(ByteView body);
 
 }  // namespace hearsay::net

@@ -38,6 +38,7 @@ inline Record example_record() {
           .beat = 8,
           .rounds = 9,
           .rate = 2.5f,
+          .clock = 9.5f,
           .u = 0.75f,
           .loss = 1e-3f,
           .accuracy = 0.99f,

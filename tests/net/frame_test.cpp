@@ -109,9 +109,9 @@ TEST(FrameReader, RejectsAHeaderBeforeItsBody) {
             "[frame] DATA of 1001 bytes; it has 1 to 1000");
   const Bytes records(kRecordBytes * 17);
   EXPECT_EQ(complaint(encode_frame(FrameType::kPulse, 0, 0, records)),
-            "[frame] PULSE of 952 bytes; it has 56 to 896");
-  EXPECT_EQ(complaint(encode_frame(FrameType::kPulse, 0, 0, ByteView(records).first(57))),
-            "[frame] PULSE of 57 bytes; a record has 56");
+            "[frame] PULSE of 1020 bytes; it has 60 to 960");
+  EXPECT_EQ(complaint(encode_frame(FrameType::kPulse, 0, 0, ByteView(records).first(61))),
+            "[frame] PULSE of 61 bytes; a record has 60");
 }
 
 TEST(FrameReader, RejectsOrReadsRandomBytes) {
