@@ -121,6 +121,9 @@ struct Needs {
   bool constant_rate = false;     ///< the learning rate must not change
   bool own_momentum = false;      ///< the optimizer must have none
   bool lambda_min_above_third = false;
+  /// Works where peers do not wait for each other: any number of messages a round from a sender,
+  /// also of negative weight, in several calls of `mix`.
+  bool asynchronous = false;
 };
 
 /// Message size and memory of one peer, in arrays of d floats.
@@ -153,6 +156,7 @@ struct Surroundings {
   bool optimizer_has_momentum = false;
   bool constant_rate = true;
   bool lossy_links = false;
+  bool asynchronous = false;
 };
 
 /// Throws InvalidArgument if an algorithm with these needs cannot work in these surroundings; the

@@ -100,6 +100,10 @@ void check_fit(std::string_view spec, const Surroundings& s) {
 }
 
 void check_fit(std::string_view name, const Needs& needs, const Surroundings& s) {
+  if (s.asynchronous && !needs.asynchronous) {
+    refuse("[{}] needs rounds in lock step; of asynchronous peers use sgp, sparse-push or scsp",
+           name);
+  }
   check_graph(name, needs, s);
   check_compression(name, needs, s);
   if (needs.linear_optimizer && !s.linear_optimizer) {

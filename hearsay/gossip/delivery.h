@@ -39,6 +39,9 @@ class Delivery {
                        const algorithm::Outbox& outbox, std::span<const double> push_sum,
                        const Mix& mix) = 0;
 
+  /// The edges over which the last `send` has sent: what the ledger counts.
+  virtual const graph::Weights& sent(const graph::Weights& weights) const { return weights; }
+
   /// False: messages may be lost or late, and other banks are in other rounds. Methods that need
   /// every message are then refused, and a bank whose models are not finite stops at once, not
   /// where all processes meet.

@@ -82,10 +82,11 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
       placement_(placed(parts_.schedule->peers(), group())),
       first_(placement_.first(group().rank())),
       rows_(placement_.rows(group().rank())),
-      facts_(graph::facts_of(*parts_.schedule)),
+      facts_(parts_.facts ? *parts_.facts : graph::facts_of(*parts_.schedule)),
       graph_sha256_(sha256_of(parts_.schedule->period())),
       everybody_(group(), placement_, kernels_),
-      meter_(group(), placement_) {
+      meter_(group(), placement_),
+      round_(parts_.first_round) {
   const bool is_static = parts_.schedule->is_static();
   parts_.schedule->keep(first_, rows_);
   const std::size_t dim = layout().dim();
@@ -104,7 +105,7 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
   ledger_ = std::make_unique<Ledger>(
       std::move(link),
       Ledger::Shape{
-          .peers = peers(), .first = first_, .rows = rows_, .dim = dim, .by_edge = !is_static});
+          .peers = peers(), .first = first_, .rows = rows_, .dim = dim, .by_edge = !is_static || !in_lock_step()});
 
   if (parts_.method.needs) {
     algorithm::check_fit(parts_.method.name, *parts_.method.needs,
@@ -117,7 +118,8 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
                           .linear_optimizer = !optimizer_ || optimizer_->linear(),
                           .optimizer_has_momentum = optimizer_ && optimizer_->has_momentum(),
                           .constant_rate = parts_.constant_rate,
-                          .lossy_links = parts_.arrives || !in_lock_step()});
+                          .lossy_links = parts_.arrives || !in_lock_step(),
+                          .asynchronous = !in_lock_step()});
   }
   bank_compressor_ =
       compress::make_bank_compressor({.kernels = kernels_,
@@ -206,6 +208,7 @@ bool RoundDriver::begin(const RoundSettings& settings) {
                         .phase = parts_.schedule->phase(round_, round_ / parts_.rounds_per_epoch),
                         .lr = settings.final ? 0.0f : settings.lr,
                         .last_phase = settings.final});
+  if (settings.mix_only) plan_.gradient = false;
   measure_mass_ = settings.measure_mass;
   outbox_ = {};
   if (plan_.talk == Plan::Talk::kGossip) weights_ = weights_of(round_);
@@ -286,9 +289,10 @@ void RoundDriver::mix() {
   parts_.delivery->receive(
       weights_, static_cast<std::uint32_t>(round_), outbox_, algorithm_->push_sum(),
       [this](const algorithm::Exchange& arrived) { algorithm_->mix(arrived); });
-  machine_->after_synchronization([this, weights = weights_, send_first = plan_.send_first] {
-    ledger_->gossip(weights, send_first);
-  });
+  machine_->after_synchronization(
+      [this, weights = parts_.delivery->sent(weights_), send_first = plan_.send_first] {
+        ledger_->gossip(weights, send_first);
+      });
 }
 
 void RoundDriver::average() {

@@ -39,6 +39,9 @@ struct DriverParts {
   std::uint64_t seed = 1;
   std::uint64_t rounds_per_epoch = 1;  ///< for graphs that change by the epoch
   bool constant_rate = true;           ///< whether lr will be the same in all training rounds
+  /// Of the schedule; empty: computed, which takes long for large irregular graphs.
+  std::optional<graph::Facts> facts{};
+  std::uint64_t first_round = 0;  ///< a peer that enters a run late begins where the others are
   std::string graph_name = "this graph", compressor_name = "this compressor";  ///< in messages
 };
 
@@ -46,6 +49,7 @@ struct DriverParts {
 struct RoundSettings {
   float lr = 0;
   bool final = false;         ///< one of the method's final_rounds(): no gradient, lr = 0
+  bool mix_only = false;      ///< no gradient, whatever the method plans
   bool measure_mass = false;  ///< measure the mass drift, at the cost of a few passes over models
 };
 

@@ -16,7 +16,10 @@ namespace {
 
 }  // namespace
 
-Seat Alone::seat() const { return {.cores = fair_share({allowed_cores()}, 0)}; }
+Seat Alone::seat() const {
+  if (seat_) return *seat_;
+  return {.cores = fair_share({allowed_cores()}, 0)};
+}
 
 bool Alone::send(std::size_t process, Label, ByteView, ByteView) { reject(process); }
 
