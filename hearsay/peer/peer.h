@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hearsay/engine/objective.h"
+#include "hearsay/gossip/learning_rate.h"
+#include "hearsay/gossip/round_driver.h"
+#include "hearsay/peer/delivery.h"
+#include "hearsay/peer/live_schedule.h"
+#include "hearsay/peer/neighbours.h"
+#include "hearsay/peer/pace.h"
+#include "hearsay/train/peer_report.h"
+#include "hearsay/train/run_options.h"
+#include "hearsay/train/run_parts.h"
+#include "hearsay/train/safetensors.h"
+#include "hearsay/transport/alone.h"
+
+namespace hearsay::peer {
+
+/// The graph of a run, of any number of peers.
+MakeGraph graph_of(const train::RunOptions& options, const train::RunParts& parts);
+
+/// Where a peer stands.
+enum class Stage {
+  kTraining,
+  kFinal,     ///< the method's final rounds; given up if a minute passes without one
+  kFinished,  ///< mixes on until all live peers have finished, a minute at most
+  kLeaving,   ///< sends nothing more, and waits for acks, 2 s at most
+  kDone,
+};
+
+/// One life of one peer of an asynchronous run: it trains whenever it is ready, and waits for
+/// nobody. A round of it:
+///
+///   t, s: how far the fleet is, and how fast                  (Pace)
+///   x -= lr(t) s min(1, 4u) d(z)                              step
+///   emit; then what AsynchronousDelivery does                 send, mix
+///
+/// It enters with weight 1: x = z, u = 1, whatever happened to its earlier lives.
+class Peer {
+ public:
+  struct Parts {
+    const train::RunOptions& options;  ///< resolved
+    const train::RunParts& own_parts;
+    std::uint32_t self = 0;
+    std::uint64_t incarnation = 1;
+    std::array<std::byte, 32> run{};  ///< what all peers of the run agree on
+    /// Of the graph of the whole fleet, which takes long to compute for many peers.
+    const graph::Facts& facts;
+    std::uint32_t hops = 1;  ///< across that graph
+    std::size_t threads = 1;
+    Controls controls{};
+    Journal journal{};
+    std::function<void(const std::string&)> log{};
+    /// Where it starts; empty: the initial model of the run.
+    std::optional<train::SavedModel> model{};
+    std::uint64_t first_round = 0;
+  };
+  explicit Peer(Parts parts);
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  std::uint32_t self() const { return parts_.self; }
+  std::uint64_t incarnation() const { return parts_.incarnation; }
+  Neighbours& neighbours() { return *neighbours_; }
+  const Neighbours& neighbours() const { return *neighbours_; }
+
+  /// Whether the next round will want a gradient, as far as can be told, and it is not there yet.
+  bool wants_gradient() const { return stage_ == Stage::kTraining && !prepared_; }
+  /// Compute the gradient of the next round, which depends on nothing that happens before it: for
+  /// several peers at a time, on a thread each.
+  void prepare();
+  /// Runs one round. Throws RunFailed if its model is not finite; nothing of that round is sent.
+  void run_round();
+  Stage stage() const { return stage_; }
+  /// Leave the run: a few more rounds that send nothing, then it is done.
+  void leave();
+
+  /// The fleet's clock t, as of the last round.
+  double clock() const { return pace_.clock(); }
+  std::uint64_t training_rounds() const { return training_rounds_; }
+  double learning_rate() const;            ///< lr(t), of the last round
+  double scale() const { return scale_; }  ///< s, of the last round
+  /// The last round was x -= step() driver().gradient() before it mixed; 0: it took no gradient.
+  float step() const { return step_; }
+  double floor() const { return delivery_->floor(); }  ///< of the push-sum weight
+  double rate() const { return pace_.rate(); }         ///< rounds per second
+  double push_sum() const { return driver_->algorithm().push_sum()[0]; }
+  const DeliveryCounts& counts() const { return delivery_->counts(); }
+
+  const engine::Objective& objective() const { return *objective_; }
+  const gossip::RoundDriver& driver() const { return *driver_; }
+  gossip::Ledger& ledger() const { return driver_->ledger(); }
+  std::uint64_t first_round() const { return parts_.first_round; }
+
+  train::SavedModel model() const;       ///< z and buffers
+  std::vector<float> numerator() const;  ///< x
+  /// Its score, weight, and losses since the last evaluation; `divergence` is left to the caller.
+  train::PeerReport evaluate();
+
+ private:
+  void weigh(double push_sum);
+  void look_around(double now);
+  void enter(Stage stage, double now);
+  void move_on(double now);
+  bool all_have_finished(double now) const;
+  gossip::RoundSettings settings() const;
+  void tell();
+
+  Parts parts_;
+  transport::Alone seat_;
+  gossip::ProcessGroup group_;
+  std::shared_ptr<gossip::Machine> machine_;
+  std::unique_ptr<engine::Objective> objective_;
+  std::unique_ptr<gossip::LearningRate> learning_rate_;
+  std::unique_ptr<Neighbours> neighbours_;
+  std::unique_ptr<gossip::RoundDriver> driver_;
+  LiveSchedule* schedule_ = nullptr;          ///< the driver's
+  AsynchronousDelivery* delivery_ = nullptr;  ///< the driver's
+  Pace pace_;
+  Stage stage_ = Stage::kTraining;
+  std::uint64_t training_rounds_ = 0;
+  std::uint64_t final_rounds_ = 0;  ///< those done
+  double entered_ = 0;              ///< when the stage began, or the last final round was
+  double scale_ = 1;
+  float step_ = 0;
+  bool prepared_ = false;                    ///< the driver's gradient is that of the next round
+  std::vector<double> its_losses_;           ///< those of the prepared gradient
+  float loss_, score_;                       ///< the last ones; NaN if there are none
+  std::vector<std::uint32_t> whom_to_know_;  ///< neighbours if all peers are live
+  std::uint32_t turn_ = 0;                   ///< who is tried next by a peer without connections
+};
+
+}  // namespace hearsay::peer

@@ -1,0 +1,226 @@
+#include "hearsay/peer/world.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/train/trainer.h"
+#include "peer/audited_world.h"
+
+namespace hearsay::peer {
+namespace {
+
+/// A number from the environment: tests/soak.sh runs more worlds, or one again.
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// The options of a random world.
+train::RunOptions random_world(std::uint64_t seed) {
+  Random random(seed, Purpose::kTest);
+  const auto one_of = [&](std::initializer_list<const char*> all) {
+    return std::string(all.begin()[random.below(all.size())]);
+  };
+  const auto maybe = [&] { return random.below(2) > 0; };
+  train::RunOptions options{.peers = 2 + random.below(15)};
+  options.seed = seed;
+  options.timing = "asynchronous";
+  options.graph =
+      one_of({"ring:directed", "ring", "exponential", "one-peer-exponential", "complete"});
+  options.algorithm = one_of({"sgp", "sparse-push:eta=0.3", "scsp:eta=0.3,final=10"});
+  if (options.algorithm != "sgp") {
+    options.compressor = one_of({"topk:keep=0.1", "topk:keep=0.5,value=f16", "sign", "int8"});
+  }
+  options.data = one_of({"least-squares:dim=12", "consensus:dim=8"});
+  options.rounds = 60;
+  options.link = fmt::format("speeds={:.2f}", std::exp(random.uniform() * std::log(10)));
+  if (maybe()) options.link += fmt::format(",delay={:.3f}", 0.3 * random.uniform());
+  if (maybe()) options.link += fmt::format(",loss={:.3f}", 0.3 * random.uniform());
+  if (maybe()) options.link += fmt::format(",duplicate={:.3f}", 0.3 * random.uniform());
+  if (maybe()) {
+    const double when = 0.6 * random.uniform();
+    options.link += fmt::format(",kill={}@{:.3f}", 1 + random.below(options.peers - 1), when);
+    if (maybe()) options.link += fmt::format(",back={:.3f}", when + 0.3);
+  }
+  if (maybe()) {
+    const double when = 0.6 * random.uniform();
+    options.link += fmt::format(",cut={:.3f}..{:.3f}", when, when + 0.3);
+  }
+  return options;
+}
+
+/// Runs `count` random worlds; the seed and the violation of the first that has one, or "".
+std::string first_violation(std::uint64_t first, std::uint64_t count, const Controls& controls) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const train::RunOptions options = random_world(seed);
+    const std::string violation = AuditedWorld(options, controls).run();
+    if (violation.empty()) continue;
+    return fmt::format("{} (HEARSAY_FIRST_WORLD={}: {} and {} on {} of {} peers, --link {})",
+                       violation, seed, options.algorithm, options.compressor, options.graph,
+                       options.peers, options.link);
+  }
+  return "";
+}
+
+TEST(World, ConservesMassInRandomWorlds) {
+  const std::uint64_t first = from_environment("HEARSAY_FIRST_WORLD", 1);
+  EXPECT_EQ(first_violation(first, from_environment("HEARSAY_WORLDS", 300), {}), "");
+}
+
+TEST(World, IsCaughtWhenItAppliesDuplicates) {
+  EXPECT_NE(first_violation(1, 20, {.dedupe = false}).find("applied twice"), std::string::npos);
+}
+
+TEST(World, IsCaughtWhenItDoesNotSettle) {
+  EXPECT_NE(first_violation(1, 60, {.settle = false}).find("and knows of 0"), std::string::npos);
+}
+
+TEST(World, IsTheSameForAnyNumberOfThreads) {
+  for (const std::uint64_t seed : {3, 9, 20}) {
+    train::RunOptions options = random_world(seed);
+    options.threads = 1;
+    AuditedWorld one(options);
+    one.run();
+    options.threads = 3;
+    AuditedWorld three(options);
+    three.run();
+    EXPECT_EQ(one.models_sha256(), three.models_sha256());
+    EXPECT_EQ(one.world().now(), three.world().now());
+    options.seed += 1000;
+    AuditedWorld other(options);
+    other.run();
+    EXPECT_NE(one.models_sha256(), other.models_sha256());
+  }
+}
+
+TEST(World, SkipsNoEdgeForLongInAHealthyFleet) {
+  for (const char* graph : {"exponential", "one-peer-exponential", "complete", "ring:directed"}) {
+    for (const std::uint64_t peers : {4, 16}) {
+      train::RunOptions options{.peers = peers};
+      options.graph = graph;
+      options.algorithm = "sgp";
+      options.data = "least-squares:dim=12";
+      options.rounds = 400;
+      options.link = "speeds=4,delay=0.05";
+      AuditedWorld world(options);
+      EXPECT_EQ(world.run(), "");
+      EXPECT_LT(world.longest_skip(), 100u) << graph << " of " << peers;
+    }
+  }
+}
+
+TEST(World, RefusesWhatCannotBeAsynchronous) {
+  const auto refusal = [](const train::RunOptions& options) -> std::string {
+    try {
+      World world({.options = train::resolve(options)});
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  train::RunOptions options{.peers = 6};
+  options.data = "consensus";
+  options.graph = "torus:2x3";
+  EXPECT_EQ(refusal(options).substr(0, 60),
+            "[graph] asynchronous peers come and go, and there is no toru");
+  options.graph = "ring";
+  options.algorithm = "choco";
+  EXPECT_EQ(
+      refusal(options),
+      "[choco] needs rounds in lock step; of asynchronous peers use sgp, sparse-push or scsp");
+  options.algorithm = "sgp";
+  options.link = "kill=6@0.5";
+  EXPECT_NE(refusal(options).find("[link] kill must be"), std::string::npos);
+}
+
+/// Least squares with noise, 16 peers whose speeds differ by 4 on a changing graph.
+train::RunOptions least_squares(const std::string& keep) {
+  train::RunOptions options{.peers = 16};
+  options.graph = "one-peer-exponential";
+  options.algorithm = "scsp:final=40";
+  options.compressor = "topk:keep=" + keep;
+  options.data = "least-squares:dim=100,samples=200,noise=1";
+  options.rounds = 2000;
+  options.lr = "0.02";
+  return options;
+}
+
+double distance(std::span<const float> model, std::span<const double> optimum) {
+  double squares = 0;
+  for (std::size_t k = 0; k < model.size(); ++k) {
+    squares += std::pow(static_cast<double>(model[k]) - optimum[k], 2);
+  }
+  return std::sqrt(squares);
+}
+
+/// Mean distance of the peers' models to the optimum after lock-step rounds.
+double lock_step_error(const train::RunOptions& options) {
+  train::Trainer trainer(train::resolve(options));
+  while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
+  double sum = 0;
+  for (std::size_t i = 0; i < trainer.peers(); ++i) {
+    sum += distance(trainer.model(i), trainer.objective().optimum());
+  }
+  return sum / static_cast<double>(trainer.peers());
+}
+
+struct Result {
+  double error = 0, seconds = 0;
+};
+
+Result asynchronous(train::RunOptions options, const std::string& link,
+                    const Controls& controls = {}) {
+  options.link = link;
+  World world({.options = train::resolve(options), .controls = controls});
+  while (world.step()) {
+  }
+  double sum = 0, count = 0;
+  for (std::uint32_t slot = 0; slot < world.peers(); ++slot) {
+    const Peer* peer = world.peer(slot);
+    if (peer == nullptr) continue;
+    sum += distance(peer->model().parameters, peer->objective().optimum());
+    ++count;
+  }
+  return {sum / count, world.now()};
+}
+
+TEST(World, ComesAsCloseToTheOptimumAsLockStep) {
+  for (const char* keep : {"1", "0.1", "0.01"}) {
+    const train::RunOptions options = least_squares(keep);
+    const double lock_step = lock_step_error(options);
+    const auto ratio = [&](const char* link) {
+      return asynchronous(options, link).error / lock_step;
+    };
+    EXPECT_LE(ratio("speeds=4"), 1.5) << keep;
+    EXPECT_LE(ratio("speeds=4,loss=0.1"), 1.5) << keep;
+    EXPECT_LE(ratio("speeds=4,loss=0.1,cut=0.4..0.5"), 1.5) << keep;
+    EXPECT_LE(ratio("speeds=4,loss=0.3"), 2) << keep;
+    EXPECT_LE(ratio("speeds=4,loss=0.3,kill=4@0.3,back=0.5"), 2) << keep;
+  }
+}
+
+TEST(World, MissesTheOptimumWithoutScalesByRate) {
+  const train::RunOptions options = least_squares("1");
+  EXPECT_GT(asynchronous(options, "speeds=4", {.scale = false}).error,
+            2 * lock_step_error(options));
+}
+
+TEST(World, MissesTheOptimumIfPeersReturnWithoutWeight) {
+  const train::RunOptions options = least_squares("1");
+  const char* link = "speeds=4,kill=12@0.3,back=0.5";
+  EXPECT_GT(asynchronous(options, link, {.entering_weight = 1e-3}).error,
+            2 * asynchronous(options, link).error);
+}
+
+TEST(World, EndsSoonerThanTheSlowestPeerWould) {
+  const train::RunOptions options = least_squares("0.1");
+  const double lock_step = 0.1 * 4 * static_cast<double>(options.rounds);
+  EXPECT_GT(lock_step / asynchronous(options, "speeds=4,compute=0.1").seconds, 1.8);
+}
+
+}  // namespace
+}  // namespace hearsay::peer
