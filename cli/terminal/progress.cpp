@@ -99,9 +99,9 @@ class TextProgress : public Progress {
     stopwatch_.start(run);
     last_.reset();
     if (!style_.lines) return;
-    fmt::print("{}{} peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
-               run.peers(), config.graph, run.graph().second_modulus, config.algorithm,
-               config.compressor);
+    fmt::print("{}{} {}peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
+               run.peers(), config.timing == "asynchronous" ? "asynchronous " : "", config.graph,
+               run.graph().second_modulus, config.algorithm, config.compressor);
     const std::uint32_t last = run.final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
     const auto unless_none = [](const std::string& spec) {

@@ -19,6 +19,7 @@
 #include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
+#include "hearsay/peer/faults.h"
 #include "hearsay/train/run_options.h"
 #include "hearsay/transport/registry.h"
 
@@ -140,6 +141,11 @@ std::string config_reference() {
   }
   text += "\nKeys of `link`:\n\n| | key | allowed | meaning |\n| --- | --- | --- | --- |\n";
   parameter_rows(gossip::Link::parameters(), text);
+  text +=
+      "\nKeys of `link` with `--timing asynchronous`:\n\n| | key | allowed | meaning |\n| --- | "
+      "--- "
+      "| --- | --- |\n";
+  parameter_rows(peer::Faults::parameters(), text);
   for (const Family& family : families()) {
     text += fmt::format(
         "\n## {} (`--{}`)\n\n| name | key | allowed | meaning |\n| --- | --- | --- | --- |\n",

@@ -29,6 +29,10 @@ std::vector<Control> controls(const train::RunOptions& config) {
     }
   }
   all[0].config.algorithm = "silent";
+  if (config.timing != "lock-step") {  // who does not talk does not wait
+    all[0].config.timing = "lock-step";
+    all[0].config.link = "none";
+  }
   all[1].config.algorithm = "sgp";
   for (Control& control : all) {
     control.config.compressor = "identity";

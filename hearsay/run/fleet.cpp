@@ -5,6 +5,7 @@
 #include <memory>
 #include <tuple>
 
+#include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/run/runner.h"
@@ -48,11 +49,21 @@ void run_round(std::span<Member* const> members) {
   }
 }
 
+/// A run that has no rounds in common with others: of asynchronous peers.
+FleetOutcome alone(const FleetRun& member) {
+  try {
+    return {run(member.config, member.out, *member.observer), ""};
+  } catch (const RunFailed& error) {
+    return {{}, error.what()};
+  }
+}
+
 }  // namespace
 
 std::vector<FleetOutcome> run_fleet(std::span<const FleetRun> runs) {
   if (runs.empty()) return {};
   const train::RunOptions& config = runs.front().config;
+  if (runs.size() == 1 && config.timing != "lock-step") return {alone(runs.front())};
   const auto machine = std::make_shared<gossip::Machine>(config.device, config.threads);
   std::vector<Member> members;
   for (const FleetRun& run : runs) {

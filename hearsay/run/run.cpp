@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
+#include "hearsay/run/asynchronous.h"
 #include "hearsay/run/runner.h"
 
 namespace hearsay::run {
@@ -30,6 +32,21 @@ Outcome go_on(Runner& runner) {
 std::string common_settings(train::RunOptions config) {
   config.threads = 0;
   return config.to_toml();
+}
+
+bool is_asynchronous(const train::RunOptions& config) { return config.timing == "asynchronous"; }
+
+void check_timing(const train::RunOptions& config, const gossip::ProcessGroup& group) {
+  if (!is_asynchronous(config)) return;
+  if (!group.alone()) {
+    throw InvalidArgument(
+        "[timing] asynchronous peers are simulated in one process; drop mpirun, or --timing");
+  }
+  if (spec_name(config.device) != "cpu") {
+    throw InvalidArgument(fmt::format(
+        "[timing] asynchronous peers are simulated on the cpu, not on {}; drop --device",
+        config.device));
+  }
 }
 
 /// Makes a runner in every process, or throws in every process.
@@ -78,7 +95,9 @@ Outcome run(const train::RunOptions& config, const fs::path& out, Observer& obse
             gossip::ProcessGroup& group, const train::RunParts& parts) {
   group.agree([&] {
     if (group.leads()) check_free(out);
+    check_timing(config, group);
   });
+  if (is_asynchronous(config)) return AsynchronousRun(config, out, observer, parts).begin();
   const auto runner = make_runner(config, out, observer, group, parts);
   runner->claim();
   return go_on(*runner);
@@ -118,7 +137,9 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
     }
     config = train::options_of_run(out);
     if (threads > 0) config.set("threads", fmt::format("{}", threads));
+    check_timing(config, group);
   });
+  if (is_asynchronous(config)) return AsynchronousRun(config, out, observer, parts).begin_again();
   const auto runner = make_runner(config, out, observer, group, parts);
   runner->restore();
   return go_on(*runner);

@@ -47,6 +47,15 @@ void for_each_figure(M& m, const Visitor& visitor) {
   visitor("push_sum_max", m.push_sum_max);
   visitor("push_sum", m.push_sum);
   visitor("simulated_seconds", m.simulated_seconds);
+  visitor("live_peers", m.asynchronous.live);
+  visitor("staleness", m.asynchronous.staleness);
+  visitor("edges_skipped", m.asynchronous.skipped);
+  visitor("messages_taken_back", m.asynchronous.taken_back);
+  visitor("messages_settled", m.asynchronous.settled);
+  visitor("wire_bytes_total", m.asynchronous.wire_bytes);
+  visitor("rates_min", m.asynchronous.rates_min);
+  visitor("rates_max", m.asynchronous.rates_max);
+  visitor("rates", m.asynchronous.rates);
   visitor("seconds", m.seconds);
 }
 

@@ -43,6 +43,19 @@ struct Metrics {
   std::optional<double> simulated_seconds;  ///< with --link
   double seconds = 0;                       ///< of training so far, in this and earlier processes
 
+  /// Of asynchronous peers: what they did so far.
+  struct Asynchronous {
+    std::optional<double> live{};       ///< peers
+    std::optional<double> staleness{};  ///< mean over messages applied since the last evaluation:
+                                        ///< rounds of the sender between sending and applying
+    std::optional<double> skipped{};    ///< edges that a round skipped
+    std::optional<double> taken_back{}, settled{};  ///< messages
+    std::optional<double> wire_bytes{};             ///< of all frames
+    std::optional<double> rates_min{}, rates_max{};
+    std::vector<double> rates{};  ///< rounds per second of each peer
+  };
+  Asynchronous asynchronous{};
+
   static constexpr std::size_t kPushSumsTold = 64;
 
   /// The result of the metric with that key; nullptr if the objective has no such metric.

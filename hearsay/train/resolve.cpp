@@ -37,7 +37,8 @@ std::string_view default_rate(std::string_view task, std::string_view model, con
 }
 
 /// The default graph of the method: directed if it supports that, as in the Sparse-Push paper.
-std::string default_graph(const Needs& needs, std::uint64_t peers) {
+std::string default_graph(const Needs& needs, std::uint64_t peers, bool asynchronous) {
+  if (asynchronous) return "ring:directed";         // one that exists for any number of peers
   if (needs.lambda_min_above_third) return "star";  // an even ring has exactly -1/3
   if (needs.graph != Needs::Graph::kColumnStochastic) return "ring";
   return peers == 0 || peers == 4 ? "sparse-push:a" : "ring:directed";
@@ -100,8 +101,13 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
     r.compare = r.hash() == RunOptions().hash() ? Compare::kYes : Compare::kNo;
   }
   const Needs needs = needs_of(r.algorithm, parts);
+  const bool asynchronous = r.timing == "asynchronous";
+  if (!asynchronous && r.timing != "lock-step") {
+    throw InvalidArgument(
+        fmt::format("[config] timing must be lock-step or asynchronous, got '{}'", r.timing));
+  }
   const bool compresses = needs.compression == Needs::Compression::kContractive;
-  fill(r.graph, default_graph(needs, r.peers));
+  fill(r.graph, default_graph(needs, r.peers, asynchronous));
   fill(r.compressor, compresses ? "topk:keep=0.01,value=f16" : "identity");
 
   const data::DatasetEntry* dataset = parts.objective ? nullptr : data::find_dataset(r.data);

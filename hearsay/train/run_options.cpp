@@ -28,6 +28,7 @@ constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::string_view kFirstTask[] = {"auto", "classification", "none"};
 // The device has the precision too, and is hashed.
 constexpr std::string_view kPrecisions[] = {"auto", "none", "tf32", "fp32", "bf16", "int8"};
+constexpr std::string_view kFirstTiming[] = {"lock-step"};
 constexpr std::string_view kFirstLoss[] = {"auto", "cross-entropy", "none"};
 
 constexpr Option kOptions[] = {
@@ -76,8 +77,13 @@ constexpr Option kOptions[] = {
     {"batch", &RunOptions::batch, "B", "samples per peer and round, for datasets", true,
      kMostBatch},
     {"seed", &RunOptions::seed, "S", "of every random number", true, kMostSeed},
+    {"timing", &RunOptions::timing, "lock-step|asynchronous",
+     "whether a round begins when all messages of the last have arrived; asynchronous: every peer "
+     "at its own pace, simulated in virtual time",
+     true, 0, kFirstTiming},
     {"link", &RunOptions::link, "KEYS",
-     "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=.."},
+     "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=..; asynchronous: "
+     "compute=..,speeds=..,delay=..,loss=..,duplicate=..,kill=..,back=..,cut=.."},
     {"evaluate", &RunOptions::evaluate, "K",
      "rounds between evaluations; 0: a twentieth of the run", true, kMostRounds},
     {"checkpoint", &RunOptions::checkpoint, "K",

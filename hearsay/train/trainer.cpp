@@ -15,6 +15,11 @@ Trainer::Trainer(const RunOptions& config, const RunParts& parts)
 Trainer::Trainer(const RunOptions& config, std::shared_ptr<gossip::Machine> machine,
                  const RunParts& parts)
     : machine_(std::move(machine)) {
+  if (config.timing != "lock-step") {
+    throw InvalidArgument(
+        "[timing] a Trainer runs rounds in lock step; asynchronous peers are those of run::run and "
+        "of peer::World");
+  }
   std::unique_ptr<graph::Schedule> schedule = make_schedule(config, parts);
   rate_ = gossip::make_learning_rate(config.lr);
   objective_ = make_objective(config, parts, schedule->peers(), *machine_);

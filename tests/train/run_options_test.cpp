@@ -1,5 +1,6 @@
 #include "hearsay/train/run_options.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -47,6 +48,7 @@ TEST(RunOptions, HaveARowForEveryField) {
                                  .rounds = 77,
                                  .batch = 77,
                                  .seed = 77,
+                                 .timing = "ring",
                                  .link = "ring",
                                  .evaluate = 77,
                                  .checkpoint = 77,
@@ -87,6 +89,7 @@ TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
             "task = 'auto'\nloss = 'auto'\nmodel = 'auto'\npartition = 'auto'\naugment = "
             "'auto'\nvalidation = 0\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
+            "timing = 'lock-step'\n"
             "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
             "'auto'\ncompare = 'auto'\n"
             "threads = 0\n");
@@ -177,7 +180,8 @@ TEST(RunOptions, ThatAreSetByNameAreCheckedToo) {
 TEST(RunOptions, NamesTheNearestSettingForAnUnknownOne) {
   const std::string all =
       "; there are peers, graph, algorithm, compressor, data, task, loss, model, partition, "
-      "augment, validation, init, optimizer, lr, epochs, rounds, batch, seed, link, evaluate, "
+      "augment, validation, init, optimizer, lr, epochs, rounds, batch, seed, timing, link, "
+      "evaluate, "
       "checkpoint, device, precision, compare, threads";
   RunOptions config;
   EXPECT_EQ(message_of([&] { config.set("grahp", "ring"); }),

@@ -55,8 +55,9 @@ std::string tile_text(const Tile& tile, double value) {
 }  // namespace
 
 std::string words_of(const train::RunOptions& config) {
-  return fmt::format("{} with {} on {}, {} peers; {}{}{}", escape_markup(config.algorithm),
+  return fmt::format("{} with {} on {}, {} {}peers; {}{}{}", escape_markup(config.algorithm),
                      escape_markup(config.compressor), escape_markup(config.graph), config.peers,
+                     config.timing == "asynchronous" ? "asynchronous " : "",
                      escape_markup(config.data),
                      config.model == "none" ? "" : ", " + escape_markup(config.model),
                      config.partition == "none" ? "" : ", " + escape_markup(config.partition));

@@ -177,6 +177,43 @@ bool wants_log(const Record& record, std::initializer_list<const char*> keys) {
   return low > 0 && high > 100 * low;
 }
 
+/// Of peers that do not wait for each other.
+void add_asynchronous(Charts& charts, const Record& record) {
+  charts.add({"rates", "Rounds per second of each peer",
+              "Peers train at their own pace; steps and shares are scaled by it, so that all count "
+              "the same.",
+              "Rounds per second (1/s)", false, "",
+              charts.of_peers("rates", record.config().peers)});
+  charts.add({"live",
+              "Live peers",
+              "Those that have died and not yet returned are missing.",
+              "Peers",
+              false,
+              "",
+              {charts.curve("live peers", "live_peers", Look::kStrong)}},
+             static_cast<double>(record.config().peers));
+  charts.add({"staleness",
+              "Age of messages",
+              "Rounds of its sender between sending and applying a message, as a mean over those "
+              "applied since the previous evaluation.",
+              "Rounds",
+              false,
+              "",
+              {charts.curve("age", "staleness", Look::kStrong)}});
+  std::vector<Curve> fates;
+  for (const auto& [name, key] : {std::pair("sends skipped for want of room", "edges_skipped"),
+                                  {"messages taken back", "messages_taken_back"},
+                                  {"of these settled: they had arrived", "messages_settled"}}) {
+    fates.push_back(charts.curve(name, key));
+    paint(fates.back(), fates.size() - 1);
+  }
+  charts.add({"fates", "Messages skipped, taken back and settled",
+              "A message is taken back if its connection breaks before it is acked, and settled "
+              "once it turns out that it had arrived.",
+              "Number so far", false, "", std::move(fates)},
+             0);
+}
+
 }  // namespace
 
 std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool live) {
@@ -205,6 +242,7 @@ std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool l
        "of peers.",
        "Weight (no unit)", false, "", charts.of_peers("push_sum", run.record.config().peers)},
       1);
+  add_asynchronous(charts, run.record);
   charts.add({"mass-drift",
               "Mass drift",
               "What mixing changed of the sum over peers, which it should not change: the largest "

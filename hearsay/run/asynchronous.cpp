@@ -1,0 +1,201 @@
+#include "hearsay/run/asynchronous.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/sha256.h"
+#include "hearsay/run/directory.h"
+#include "hearsay/run/summary.h"
+#include "hearsay/train/setup.h"
+
+namespace hearsay::run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// `values`, one for each peer that lives, with kNone for the others.
+std::vector<double> spread(const std::vector<double>& values, const std::vector<bool>& lives) {
+  if (values.empty()) return {};
+  std::vector<double> all(lives.size(), kNone);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    if (lives[i]) all[i] = values[next++];
+  }
+  return all;
+}
+
+}  // namespace
+
+AsynchronousRun::AsynchronousRun(const train::RunOptions& config, fs::path out, Observer& observer,
+                                 const train::RunParts& parts)
+    : config_(config),
+      out_(std::move(out)),
+      observer_(observer),
+      world_({.options = config, .own_parts = parts}),
+      seat_({.process = 0, .processes = config.peers, .cores = 1}),
+      group_(seat_),
+      machine_(config.device, config.threads, group_),
+      evaluator_(train::make_objective(config, parts, config.peers, machine_)),
+      metrics_(out_ / "metrics.jsonl", evaluator_->metrics()) {
+  const algorithm::Algorithm& method = world_.peer(0)->driver().algorithm();
+  final_rounds_ = method.final_rounds();
+  averaging_rate_ = method.averaging_rate();
+  evaluate_every_ = config.evaluate;
+  if (evaluate_every_ == 0) evaluate_every_ = std::max<std::uint64_t>(1, training_rounds() / 20);
+}
+
+Outcome AsynchronousRun::begin() {
+  create_directory(config_, out_, lock_);
+  return go_on();
+}
+
+Outcome AsynchronousRun::begin_again() {
+  lock_.take(out_ / "config.toml");
+  metrics_.cut(0);
+  observer_.resumed(0, {});
+  return go_on();
+}
+
+std::uint64_t AsynchronousRun::round() const {
+  const auto clock = static_cast<std::uint64_t>(world_.clock());
+  return finished_ ? total_rounds() : std::min(clock, total_rounds());
+}
+
+Outcome AsynchronousRun::go_on() {
+  using Clock = std::chrono::steady_clock;
+  observer_.started(*this, config_);
+  evaluate();
+  std::uint64_t next = evaluate_every_;
+  auto begin = Clock::now();
+  while (world_.step()) {
+    if (observer_.stop_requested()) return {last_.value(), round(), summary(""), false, ""};
+    observer_.progressed(*this);
+    if (round() < next || round() >= training_rounds()) continue;
+    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    evaluate();
+    begin = Clock::now();
+    next = (round() / evaluate_every_ + 1) * evaluate_every_;
+  }
+  seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  finished_ = true;
+  evaluate();
+  return finish();
+}
+
+gossip::Traffic AsynchronousRun::traffic() const {
+  std::vector<train::PeerReport> reports(peers());
+  for (std::uint32_t slot = 0; slot < peers(); ++slot) {
+    reports[slot].totals = world_.sent_by(slot);
+  }
+  return train::total_traffic(reports, 0);
+}
+
+std::vector<float> AsynchronousRun::average() const {
+  std::vector<double> sum(evaluator_->layout().dim());
+  double count = 0;
+  for (std::uint32_t slot = 0; slot < peers(); ++slot) {
+    if (world_.peer(slot) == nullptr) continue;
+    const std::vector<float> model = world_.peer(slot)->model().parameters;
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(model[k]);
+    ++count;
+  }
+  std::vector<float> average(sum.size());
+  for (std::size_t k = 0; k < sum.size(); ++k) average[k] = static_cast<float>(sum[k] / count);
+  return average;
+}
+
+void AsynchronousRun::evaluate() {
+  const std::vector<float> average = this->average();
+  std::vector<train::PeerReport> living;
+  std::vector<bool> lives;
+  std::vector<double> rates;
+  double slowest = std::numeric_limits<double>::infinity(), fastest = 0;
+  for (auto& report : world_.evaluate()) {
+    const auto slot = static_cast<std::uint32_t>(lives.size());
+    lives.push_back(report.has_value());
+    rates.push_back(report ? world_.peer(slot)->rate() : kNone);
+    if (!report) continue;
+    slowest = std::min(slowest, rates.back());
+    fastest = std::max(fastest, rates.back());
+    const std::vector<float> model = world_.peer(slot)->model().parameters;
+    double squares = 0;
+    for (std::size_t k = 0; k < model.size(); ++k) {
+      const double off = static_cast<double>(model[k]) - static_cast<double>(average[k]);
+      squares += off * off;
+    }
+    report->divergence = std::sqrt(squares);
+    living.push_back(std::move(*report));
+  }
+  const double rounds_per_epoch = static_cast<double>(evaluator_->rounds_per_epoch());
+  const auto any = std::ranges::find(lives, true) - lives.begin();
+  train::RunReport run{
+      .round = round(),
+      .epoch = static_cast<double>(std::min(round(), training_rounds())) / rounds_per_epoch,
+      .lr = world_.peer(static_cast<std::uint32_t>(any))->learning_rate(),
+      .totals = {.dim = average.size(),
+                 .loss_rounds = 1,  // each loss_sum is a mean
+                 .mass_drift = world_.mass_drift(),
+                 .simulated_seconds = world_.now()}};
+  train::Metrics now =
+      train::assemble(living, evaluator_->metrics(),
+                      evaluator_->evaluate(average, evaluator_->estimate_buffers(average)), run);
+  now.traffic = traffic();  // also of peers that are dead
+  for (train::MetricResult& result : now.results) result.by_peer = spread(result.by_peer, lives);
+  now.push_sum = spread(now.push_sum, lives);
+  now.seconds = seconds_;
+  const peer::WorldCounts counts = world_.counts();
+  const auto since = [&](std::uint64_t peer::DeliveryCounts::*figure) {
+    return static_cast<double>(counts.messages.*figure - counts_at_last_.messages.*figure);
+  };
+  using peer::DeliveryCounts;
+  now.asynchronous = {.live = static_cast<double>(living.size()),
+                      .skipped = static_cast<double>(counts.messages.skipped),
+                      .taken_back = static_cast<double>(counts.messages.returned),
+                      .settled = static_cast<double>(counts.messages.paid),
+                      .wire_bytes = static_cast<double>(world_.wire_bytes()),
+                      .rates_min = slowest,
+                      .rates_max = fastest,
+                      .rates = rates};
+  if (since(&DeliveryCounts::applied) > 0) {
+    now.asynchronous.staleness =
+        since(&DeliveryCounts::staleness) / since(&DeliveryCounts::applied);
+  }
+  counts_at_last_ = counts;
+  last_ = std::move(now);
+  metrics_.append(train::to_json_line(*last_, metrics_.size() == 0));
+  observer_.evaluated(*this, *last_);
+}
+
+std::string AsynchronousRun::summary(const std::string& models_sha256) const {
+  train::Metrics now = last_.value();
+  now.round = round();
+  now.traffic = traffic();
+  now.seconds = seconds_;
+  return summarize(*this, config_, now, figures_of_this_process(kernels()), models_sha256);
+}
+
+Outcome AsynchronousRun::finish() {
+  fs::create_directories(out_ / "models");
+  const std::vector<float> average = this->average();
+  save_model(out_, "average", *evaluator_, average, evaluator_->estimate_buffers(average));
+  Sha256 sha;
+  for (std::uint32_t slot = 0; slot < peers(); ++slot) {
+    if (world_.peer(slot) == nullptr) continue;
+    const train::SavedModel model = world_.peer(slot)->model();
+    save_model(out_, fmt::format("peer-{}", slot), *evaluator_, model.parameters, model.buffers);
+    sha.update(model.parameters.data(), model.parameters.size() * sizeof(float));
+  }
+  const std::string text = summary(sha.finish_hex());
+  write_summary(out_, text);
+  return {*last_, round(), text, true, divergence_warning(metrics_.first(), *last_)};
+}
+
+}  // namespace hearsay::run
