@@ -86,6 +86,17 @@ class Objective {
   /// (ObjectiveContext::estimates). May run concurrently with itself.
   virtual std::vector<float> estimate_buffers(std::span<const float> /*model*/) const { return {}; }
 
+  /// A model as it is exported: with the tensors that are not trained, if there are any
+  /// (train_only.h).
+  virtual const Layout& whole_layout() const { return layout(); }
+  /// The whole model that a trained one belongs to, and the trained part of a whole one.
+  virtual std::vector<float> whole(std::span<const float> trained) const {
+    return {trained.begin(), trained.end()};
+  }
+  virtual std::vector<float> trained(std::span<const float> whole) const {
+    return {whole.begin(), whole.end()};
+  }
+
   /// The metrics of a Score of this objective besides the loss, the most important first: terminal
   /// and charts give that one the most space.
   virtual std::span<const Metric> metrics() const { return {}; }

@@ -82,8 +82,9 @@ Peer::Peer(Parts parts)
       .journal = parts_.journal});
   delivery_ = delivery.get();
   if (!parts_.model && parts_.options.init != "none") {
-    parts_.model =
-        train::load_init(parts_.options.init, objective_->layout(), objective_->buffer_layout());
+    parts_.model = train::load_init(parts_.options.init, objective_->whole_layout(),
+                                    objective_->buffer_layout());
+    parts_.model->parameters = objective_->trained(parts_.model->parameters);
   }
   rounds.schedule = std::move(schedule);
   rounds.delivery = std::move(delivery);

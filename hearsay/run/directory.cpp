@@ -32,8 +32,8 @@ void create_directory(const train::RunOptions& config, const fs::path& out, RunL
 
 void save_model(const fs::path& out, const std::string& name, const engine::Objective& objective,
                 std::span<const float> model, std::span<const float> buffers) {
-  train::write_safetensors(out / "models" / (name + ".safetensors"), objective.layout(), model,
-                           objective.buffer_layout(), buffers);
+  train::write_safetensors(out / "models" / (name + ".safetensors"), objective.whole_layout(),
+                           objective.whole(model), objective.buffer_layout(), buffers);
 }
 
 void write_summary(const fs::path& out, const std::string& text) {

@@ -22,9 +22,10 @@ std::string files_hash(const train::RunOptions& config, const train::Trainer& tr
   return (in_file ? trainer.graph_sha256() : "") + trainer.objective().data_sha256();
 }
 
-/// A checkpoint contains everything derived from the `init` file, which may no longer exist.
+/// A checkpoint contains everything derived from the `init` file, which may no longer exist; but
+/// for tensors that are not trained.
 train::RunOptions without_init(train::RunOptions config) {
-  config.init = "none";
+  if (config.train_only == "all") config.init = "none";
   return config;
 }
 

@@ -129,6 +129,7 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
     refuse_with_own_data(r, r.partition != "none", "partition");
     refuse_with_own_data(r, r.augment != "none", "augment");
     refuse_with_own_data(r, r.validation > 0, "validation");
+    refuse_with_own_data(r, r.train_only != "all", "train-only");
     const auto device = backend::device_registry().arguments(r.device);
     const bool in_bytes = device.text("precision") == "int8";
     refuse_with_own_data(r, r.precision != "none" || in_bytes, "precision");

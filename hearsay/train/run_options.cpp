@@ -28,6 +28,7 @@ constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::string_view kFirstTask[] = {"auto", "classification", "none"};
 // The device has the precision too, and is hashed.
 constexpr std::string_view kPrecisions[] = {"auto", "none", "tf32", "fp32", "bf16", "int8"};
+constexpr std::string_view kFirstTrainOnly[] = {"all"};
 constexpr std::string_view kFirstTiming[] = {"lock-step"};
 constexpr std::string_view kFirstLoss[] = {"auto", "cross-entropy", "none"};
 
@@ -58,6 +59,10 @@ constexpr Option kOptions[] = {
      "(hearsay list data)"},
     {"validation", &RunOptions::validation, "F",
      "part of the training samples that is held out, to be looked at in choosing settings"},
+    {"train-only", &RunOptions::train_only, "NAMES",
+     "tensors to train: names with * and ?, joined by +; the others keep their first values, and "
+     "are neither mixed nor sent",
+     true, 0, kFirstTrainOnly},
     {"init", &RunOptions::init, "FILE",
      "safetensors file that all peers start from, or none; recorded with its SHA-256"},
     {"optimizer", &RunOptions::optimizer, "SPEC",

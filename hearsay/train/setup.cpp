@@ -1,6 +1,8 @@
 #include "hearsay/train/setup.h"
 
 #include "hearsay/engine/objectives.h"
+#include "hearsay/engine/train_only.h"
+#include "hearsay/train/init.h"
 
 namespace hearsay::train {
 
@@ -49,7 +51,16 @@ std::unique_ptr<engine::Objective> make_objective(const RunOptions& config, cons
                                          .validation = config.validation,
                                          .batch = config.batch,
                                          .estimates = machine.group().leads() || has_init};
-  return parts.objective ? parts.objective(context) : engine::make_objective(config.data, context);
+  if (parts.objective) return parts.objective(context);
+  auto objective = engine::make_objective(config.data, context);
+  if (config.train_only == "all") return objective;
+  std::vector<float> start(objective->layout().dim());
+  if (has_init) {
+    start = load_init(config.init, objective->layout(), objective->buffer_layout()).parameters;
+  } else {
+    objective->initial_model(0, start);
+  }
+  return engine::train_only(std::move(objective), config.train_only, start, context);
 }
 
 gossip::DriverParts make_driver_parts(const RunOptions& config, const RunParts& parts,

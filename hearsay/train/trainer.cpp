@@ -56,8 +56,8 @@ std::vector<float> Trainer::start(const std::string& init) {
     objective_->initial_model(0, init_);
     return {};
   }
-  SavedModel saved = load_init(init, layout(), objective_->buffer_layout());
-  init_ = std::move(saved.parameters);
+  SavedModel saved = load_init(init, objective_->whole_layout(), objective_->buffer_layout());
+  init_ = objective_->trained(saved.parameters);
   return saved.buffers.empty() ? objective_->estimate_buffers(init_) : saved.buffers;
 }
 

@@ -41,6 +41,7 @@ TEST(RunOptions, HaveARowForEveryField) {
                                  .partition = "ring",
                                  .augment = "ring",
                                  .validation = 0.5,
+                                 .train_only = "ring",
                                  .init = "ring",
                                  .optimizer = "ring",
                                  .lr = "ring",
@@ -87,7 +88,7 @@ TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
   EXPECT_EQ(RunOptions().to_toml(),
             "peers = 0\ngraph = 'auto'\nalgorithm = 'scsp'\ncompressor = 'auto'\ndata = 'digits'\n"
             "task = 'auto'\nloss = 'auto'\nmodel = 'auto'\npartition = 'auto'\naugment = "
-            "'auto'\nvalidation = 0\ninit = 'none'\n"
+            "'auto'\nvalidation = 0\ntrain-only = 'all'\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
             "timing = 'lock-step'\n"
             "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
@@ -180,7 +181,8 @@ TEST(RunOptions, ThatAreSetByNameAreCheckedToo) {
 TEST(RunOptions, NamesTheNearestSettingForAnUnknownOne) {
   const std::string all =
       "; there are peers, graph, algorithm, compressor, data, task, loss, model, partition, "
-      "augment, validation, init, optimizer, lr, epochs, rounds, batch, seed, timing, link, "
+      "augment, validation, train-only, init, optimizer, lr, epochs, rounds, batch, seed, timing, "
+      "link, "
       "evaluate, "
       "checkpoint, device, precision, compare, threads";
   RunOptions config;

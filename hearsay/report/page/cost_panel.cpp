@@ -97,6 +97,8 @@ std::optional<CostPanel> make_panel(const Record& record) {
 /// Summary and settings come from files: they may disagree, or name components that this version
 /// does not have.
 std::optional<CostPanel> cost_panel(const Record& record) {
+  // A network is counted as if all of it were trained and sent.
+  if (record.config().train_only != "all") return {};
   try {
     return make_panel(record);
   } catch (const InvalidArgument&) {
