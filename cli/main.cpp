@@ -24,20 +24,28 @@ namespace {
 
 /// The error in a command line, in the format of all other messages.
 std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const auto chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  const std::string help =
-      chosen.empty() ? "hearsay --help" : fmt::format("hearsay {} --help", command.get_name());
+  const CLI::App* chosen = &app;
+  std::string words = app.get_name();
+  for (; !chosen->get_subcommands().empty(); chosen = chosen->get_subcommands().front()) {
+    words += " " + chosen->get_subcommands().front()->get_name();
+  }
+  const CLI::App& command = *chosen;
+  const std::string where = chosen == &app ? words : words.substr(words.find(' ') + 1);
+  const std::string help = words + " --help";
+  const bool chooses = !command.get_subcommands(nullptr).empty();
   const std::vector<std::string> extras = app.remaining(true);
   const auto extra = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());
-  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) ||
-      extra == argv + argc) {
-    return fmt::format("[{}] {}; see {}", command.get_name(), error.what(), help);
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  // CLI11 misses a subcommand before it looks at the word that stands in its place.
+  const bool misses = chooses && code == CLI::ExitCodes::RequiredError;
+  if ((code != CLI::ExitCodes::ExtrasError && !misses) || extra == argv + argc) {
+    return fmt::format("[{}] {}; see {}", where, misses ? "a command is missing" : error.what(),
+                       help);
   }
   const std::string_view word = *extra;
   const bool option = word.starts_with('-');
-  if (!option && !chosen.empty()) {
-    return fmt::format("[{}] '{}' is one word too many; see {}", command.get_name(), word, help);
+  if (!option && !chooses) {
+    return fmt::format("[{}] '{}' is one word too many; see {}", where, word, help);
   }
   std::vector<std::string> names;
   if (option) {
@@ -45,13 +53,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
       for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
     }
   } else {
-    for (const CLI::App* known : app.get_subcommands(nullptr)) names.push_back(known->get_name());
+    for (const CLI::App* known : command.get_subcommands(nullptr))
+      names.push_back(known->get_name());
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view close = hearsay::nearest(word, views);
-  return fmt::format("[{}] there is no {} '{}'{}; see {}", command.get_name(),
-                     option ? "option" : "command", word,
-                     close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), help);
+  return fmt::format("[{}] there is no {} '{}'{}; see {}", where, option ? "option" : "command",
+                     word, close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), help);
 }
 
 int run(int argc, char** argv) {
@@ -61,8 +69,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
 
   std::vector<std::pair<CLI::App*, Action>> commands;
-  for (auto* add :
-       {add_train, add_sweep, add_graph, add_cost, add_list, add_report, add_watch, add_eval}) {
+  for (auto* add : {add_train, add_sweep, add_graph, add_cost, add_list, add_report, add_watch,
+                    add_eval, add_identity}) {
     Action action = add(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(action));
   }

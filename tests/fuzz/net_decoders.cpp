@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "hearsay/core/error.h"
 #include "hearsay/net/ack.h"
 #include "hearsay/net/bye.h"
+#include "hearsay/net/fleet.h"
 #include "hearsay/net/frame.h"
 #include "hearsay/net/hello.h"
 #include "hearsay/net/model_piece.h"
@@ -74,6 +76,22 @@ Read read_in_pieces(ByteView stream, std::size_t piece) {
   return read;
 }
 
+/// A fleet file that says the same.
+std::string written_out(const net::Fleet& fleet) {
+  std::string text;
+  for (const net::FleetPeer& peer : fleet.peers) text += net::to_toml(peer);
+  return text + "[train]\n" + fleet.train;
+}
+
+/// The settings, wherever they stood in their file.
+std::string without_empty_lines(const std::string& settings) {
+  std::string text;
+  for (const char c : settings) {
+    if (c != '\n' || (!text.empty() && text.back() != '\n')) text += c;
+  }
+  return text;
+}
+
 }  // namespace
 
 bool decode_frames(ByteView bytes) {
@@ -109,6 +127,27 @@ bool decode_records(ByteView bytes) {
   } catch (const CorruptData&) {
     return false;
   }
+}
+
+bool read_fleet(ByteView bytes) {
+  net::Fleet fleet;
+  try {
+    fleet = net::parse_fleet({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "a");
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+  try {
+    const net::Fleet again = net::parse_fleet(written_out(fleet), "again");
+    check(again.peers == fleet.peers, "peers that are not what is written out");
+    check(without_empty_lines(again.train) == without_empty_lines(fleet.train),
+          "settings that are not what is written out");
+  } catch (const InvalidArgument& error) {
+    throw std::logic_error(error.what());
+  }
+  for (const net::FleetPeer& peer : fleet.peers) {
+    check(peer == fleet.peers.at(fleet.slot_of(peer.id).value()), "two peers with one id");
+  }
+  return true;
 }
 
 }  // namespace hearsay::fuzz

@@ -15,4 +15,8 @@ bool decode_frames(ByteView bytes);
 bool decode_hello(ByteView bytes);
 bool decode_records(ByteView bytes);
 
+/// A fleet file; it passes on any exception but InvalidArgument. Peers and settings, written out
+/// again, must give the same fleet.
+bool read_fleet(ByteView bytes);
+
 }  // namespace hearsay::fuzz

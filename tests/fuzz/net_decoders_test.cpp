@@ -1,8 +1,12 @@
 #include "fuzz/net_decoders.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "fuzz/mutate.h"
+#include "hearsay/net/fleet.h"
 #include "net/examples.h"
 
 namespace hearsay::fuzz {
@@ -46,6 +50,21 @@ TEST(NetDecoders, SurviveMutatedRecords) {
   net::encode({records.data(), 1}, seeds[0]);
   net::encode(records, seeds[1]);
   EXPECT_GT(mutated(seeds, decode_records), 1000);
+}
+
+TEST(NetDecoders, SurviveMutatedFleetFiles) {
+  const std::string first = to_toml(net::FleetPeer{"pi-3", {1}, net::Address{"fd00::1", 7420}}),
+                    second = to_toml(net::FleetPeer{"it's", {2}, net::Address{"pi.local", 1}});
+  const std::string settings =
+      "[train]\nrate = [0.1, -1e300, nan]\n'odd key' = {a = 'b', c.d = 2026-11-19T01:02:03.4Z}\n"
+      "text = \"\"\"\n\\t \\u00e9\"\"\"\nflag = true\n";
+  std::vector<Bytes> seeds;
+  for (const std::string& text : {first + second, settings + first + second}) {
+    seeds.emplace_back(text.begin(), text.end());
+  }
+  const int accepted = mutated(seeds, read_fleet);
+  EXPECT_GT(accepted, 1000);
+  EXPECT_LT(accepted, 99'000);
 }
 
 }  // namespace
