@@ -7,6 +7,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/run/fleet.h"
 #include "hearsay/run/run.h"
+#include "hearsay/train/trainer.h"
 #include "support/every_algorithm.h"
 
 namespace hearsay::run {
