@@ -113,6 +113,13 @@ Partition partition(std::string_view spec, std::span<const std::uint16_t> labels
   return entry.make(arguments, labels, classes, peers, seed);
 }
 
+Partition own_partition(std::size_t peers, std::size_t peer, std::size_t samples) {
+  Partition parts(peers);
+  parts[peer].resize(samples);
+  std::iota(parts[peer].begin(), parts[peer].end(), 0u);
+  return parts;
+}
+
 std::vector<std::vector<std::size_t>> class_counts(const Partition& parts,
                                                    std::span<const std::uint16_t> labels,
                                                    std::size_t classes) {

@@ -31,6 +31,12 @@ Registry<PartitionEntry> partition_registry();
 Partition partition(std::string_view spec, std::span<const std::uint16_t> labels,
                     std::size_t classes, std::size_t peers, std::uint64_t seed);
 
+/// The partition of a peer on a device whose data is all its own: nobody knows of the others'. Not
+/// a row of the registry, which shares out one dataset.
+inline constexpr std::string_view kOwnPartition = "own";
+/// All samples for that peer, none for the others.
+Partition own_partition(std::size_t peers, std::size_t peer, std::size_t samples);
+
 /// counts[peer][label]: how many samples of each class each peer holds.
 std::vector<std::vector<std::size_t>> class_counts(const Partition& parts,
                                                    std::span<const std::uint16_t> labels,

@@ -18,14 +18,18 @@ std::vector<std::uint32_t> order_of_pass(std::uint64_t seed, std::uint32_t peer,
   return order;
 }
 
-std::vector<std::uint32_t> statistics_samples(std::uint64_t seed, const data::Partition& parts,
+std::vector<std::uint32_t> statistics_samples(std::uint64_t seed, const data::Partition& all,
                                               std::size_t batch) {
+  std::vector<std::span<const std::uint32_t>> parts;
+  for (const std::vector<std::uint32_t>& part : all) {
+    if (!part.empty()) parts.emplace_back(part);
+  }
   std::vector<std::uint32_t> samples;
   samples.reserve(kStatisticsBatches * batch);
   for (std::size_t k = 0; k < kStatisticsBatches; ++k) {
     Random random(seed, Purpose::kShuffle, kStatisticsId, static_cast<std::uint32_t>(k));
     for (std::size_t slot = 0; slot < batch; ++slot) {
-      const std::vector<std::uint32_t>& part = parts[(k * batch + slot) % parts.size()];
+      const std::span<const std::uint32_t> part = parts[(k * batch + slot) % parts.size()];
       samples.push_back(part[random.below(part.size())]);
     }
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/data/agreement.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/data/share.h"
@@ -52,12 +53,24 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
   }
   const data::Task task = data::parse_task(context.task);
   const Loss loss = make_loss(context.loss == "auto" ? default_loss(task) : context.loss, task);
-  auto dataset = data::hold_out(data::make_dataset(spec, task), context.validation, context.seed);
+  const bool is_own = context.partition == data::kOwnPartition;
+  auto dataset = data::make_dataset(spec, task);
+  if (is_own) {
+    if (context.rows != 1) {
+      throw InvalidArgument(
+          "[partition] own means that each device has data of its own: it is for hearsay peer; "
+          "here give one of those that hearsay list partitions prints");
+    }
+    dataset = data::adopt(dataset,
+                          data::parse_agreement(context.classes, context.mean, context.deviation));
+  }
+  dataset = data::hold_out(std::move(dataset), context.validation, context.seed);
   if (dataset->classes == 1) {
     throw InvalidArgument(fmt::format(
         "[{}] has samples of one class only; there must be at least 2 to tell apart", name));
   }
-  auto parts = task == data::Task::kClassification
+  auto parts = is_own ? data::own_partition(context.peers, context.first, dataset->train.size())
+               : task == data::Task::kClassification
                    ? data::partition(context.partition, dataset->train.labels(), dataset->classes,
                                      context.peers, context.seed)
                    : data::partition(context.partition, data::target_tenths(dataset->train),

@@ -29,7 +29,9 @@ struct ObjectiveContext {
   std::string model = "logistic";
   std::string task = "auto";      ///< data::parse_task
   std::string loss = "auto";      ///< (loss.h); auto: that of the task
-  std::string partition = "iid";  ///< of the samples among peers
+  std::string partition = "iid";  ///< of the samples among peers; or data::kOwnPartition
+  /// With that: what peers agree on (data/agreement.h).
+  std::string classes = "none", mean = "none", deviation = "none";
   std::string augment = "none";   ///< augmentation of training images
   double validation = 0;          ///< fraction of the training samples that is held out
   std::size_t batch = 32;         ///< samples per peer and round

@@ -5,8 +5,10 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/backend/device.h"
 #include "hearsay/core/error.h"
+#include "hearsay/data/agreement.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/image/augment.h"
+#include "hearsay/data/partition.h"
 #include "hearsay/engine/loss.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
@@ -150,6 +152,19 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   if (r.epochs > 0 && r.rounds > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
   }
+  if (r.partition == data::kOwnPartition) {
+    if (r.epochs > 0) {
+      throw InvalidArgument(
+          "[config] with partition own an epoch is another number of rounds on each device; give "
+          "rounds");
+    }
+    if (r.rounds == 0) r.rounds = 1000;
+  } else if (r.classes != "none" || r.mean != "none" || r.deviation != "none") {
+    throw InvalidArgument(
+        "[config] classes, mean and deviation are for devices with data of their own; add "
+        "partition = 'own' or drop them");
+  }
+  data::parse_agreement(r.classes, r.mean, r.deviation);
   if (r.epochs == 0 && r.rounds == 0) {
     if (dataset != nullptr) {
       r.epochs = dataset->epochs;

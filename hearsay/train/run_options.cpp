@@ -12,6 +12,7 @@
 #include "hearsay/core/sha256.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/toml_table.h"
+#include "hearsay/core/toml_writer.h"
 #include "hearsay/core/utf8.h"
 #include "hearsay/model/models.h"
 
@@ -28,6 +29,7 @@ constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::string_view kFirstTask[] = {"auto", "classification", "none"};
 // The device has the precision too, and is hashed.
 constexpr std::string_view kPrecisions[] = {"auto", "none", "tf32", "fp32", "bf16", "int8"};
+constexpr std::string_view kFirstNone[] = {"none"};
 constexpr std::string_view kFirstTrainOnly[] = {"all"};
 constexpr std::string_view kFirstTiming[] = {"lock-step"};
 constexpr std::string_view kFirstLoss[] = {"auto", "cross-entropy", "none"};
@@ -53,7 +55,16 @@ constexpr Option kOptions[] = {
      "what is trained on a dataset (hearsay list models); auto: that of the dataset (hearsay list "
      "data)"},
     {"partition", &RunOptions::partition, "SPEC",
-     "who holds which samples (hearsay list partitions); auto: skew:0.8"},
+     "who holds which samples (hearsay list partitions); auto: skew:0.8; own: a device of hearsay "
+     "peer has its own"},
+    {"classes", &RunOptions::classes, "NAMES",
+     "with partition own: the names of all classes, joined by ',' (in TOML a list)", true, 0,
+     kFirstNone},
+    {"mean", &RunOptions::mean, "NUMBERS",
+     "with partition own: of the inputs, for each channel or for all, likewise", true, 0,
+     kFirstNone},
+    {"deviation", &RunOptions::deviation, "NUMBERS", "with partition own: likewise", true, 0,
+     kFirstNone},
     {"augment", &RunOptions::augment, "SPEC",
      "what is done to training images (hearsay list augmentations); auto: that of the dataset "
      "(hearsay list data)"},
@@ -203,19 +214,22 @@ const Option& find_option(std::string_view key, std::string_view where) {
       close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), fmt::join(keys, ", ")));
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+/// Options whose value is a list in TOML, and joined by ',' elsewhere.
+bool takes_list(const Option& option) {
+  return option.key == "classes" || option.key == "mean" || option.key == "deviation";
+}
 
-/// A TOML literal string ('...') holds any spec verbatim; a quote or a control character needs the
-/// escaped form.
-std::string toml_string(std::string_view text) {
-  const auto plain = [](char c) { return c != '\'' && !is_control(c); };
-  if (std::ranges::all_of(text, plain)) return fmt::format("'{}'", text);
-  std::string escaped = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += is_control(c) ? fmt::format("\\u{:04x}", c) : std::string(1, c);
+std::string joined(const toml::array& list, const std::string& where, std::string_view key) {
+  std::string text;
+  for (const toml::node& node : list) {
+    const std::optional<std::string> value = setting_value(node);
+    if (!value || value->empty() || value->find(',') != std::string::npos) {
+      throw InvalidArgument(
+          fmt::format("[{}] {} must be a list of texts without ',' or of numbers", where, key));
+    }
+    text += (text.empty() ? "" : ",") + *value;
   }
-  return escaped + '"';
+  return text;
 }
 
 }  // namespace
@@ -257,6 +271,9 @@ std::vector<const Option*> RunOptions::read_toml(std::string_view text, const st
     const std::string where = fmt::format("{}, line {}", source, node.source().begin.line);
     const Option& option = find_option(key.str(), where);
     std::optional<std::string> value = setting_value(node);
+    if (const auto* list = node.as_array(); list != nullptr && takes_list(option)) {
+      value = joined(*list, where, key.str());
+    }
     const bool takes_flag = std::holds_alternative<Compare RunOptions::*>(option.field);
     if (const auto* flag = node.as_boolean(); flag != nullptr && takes_flag) {
       value = flag->get() ? "yes" : "no";
@@ -280,7 +297,7 @@ std::string RunOptions::to_toml() const {
     const bool number = std::holds_alternative<std::uint64_t RunOptions::*>(option.field) ||
                         std::holds_alternative<double RunOptions::*>(option.field);
     const std::string value = option.text(*this);
-    out += fmt::format("{} = {}\n", option.key, number ? value : toml_string(value));
+    out += fmt::format("{} = {}\n", option.key, number ? value : quoted_toml(value));
   }
   return out;
 }

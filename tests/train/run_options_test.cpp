@@ -39,6 +39,9 @@ TEST(RunOptions, HaveARowForEveryField) {
                                  .loss = "ring",
                                  .model = "ring",
                                  .partition = "ring",
+                                 .classes = "ring",
+                                 .mean = "ring",
+                                 .deviation = "ring",
                                  .augment = "ring",
                                  .validation = 0.5,
                                  .train_only = "ring",
@@ -87,8 +90,9 @@ TEST(RunOptions, AreTheSameAfterToml) {
 TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
   EXPECT_EQ(RunOptions().to_toml(),
             "peers = 0\ngraph = 'auto'\nalgorithm = 'scsp'\ncompressor = 'auto'\ndata = 'digits'\n"
-            "task = 'auto'\nloss = 'auto'\nmodel = 'auto'\npartition = 'auto'\naugment = "
-            "'auto'\nvalidation = 0\ntrain-only = 'all'\ninit = 'none'\n"
+            "task = 'auto'\nloss = 'auto'\nmodel = 'auto'\npartition = 'auto'\nclasses = 'none'\n"
+            "mean = 'none'\ndeviation = 'none'\naugment = 'auto'\nvalidation = 0\ntrain-only = "
+            "'all'\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
             "timing = 'lock-step'\n"
             "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
@@ -181,7 +185,8 @@ TEST(RunOptions, ThatAreSetByNameAreCheckedToo) {
 TEST(RunOptions, NamesTheNearestSettingForAnUnknownOne) {
   const std::string all =
       "; there are peers, graph, algorithm, compressor, data, task, loss, model, partition, "
-      "augment, validation, train-only, init, optimizer, lr, epochs, rounds, batch, seed, timing, "
+      "classes, mean, deviation, augment, validation, train-only, init, optimizer, lr, epochs, "
+      "rounds, batch, seed, timing, "
       "link, "
       "evaluate, "
       "checkpoint, device, precision, compare, threads";
