@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/net/ack.h"
+#include "hearsay/net/model_piece.h"
 #include "hearsay/net/record.h"
 
 namespace hearsay::peer {
@@ -42,7 +43,8 @@ bool all_finite(std::span<const float> values) {
 
 Neighbours::Neighbours(Parts parts)
     : parts_(std::move(parts)),
-      members_(parts_.peers, parts_.self, parts_.incarnation, parts_.hops) {
+      members_(parts_.peers, parts_.self, parts_.incarnation, parts_.hops),
+      models_((parts_.layout.dim() + parts_.buffers) * sizeof(float)) {
   for (std::uint32_t peer = 0; peer < parts_.peers; ++peer) {
     neighbours_.push_back({Edge(parts_.controls)});
   }
@@ -57,11 +59,11 @@ net::FrameLimits Neighbours::limits() const {
 
 net::Hello Neighbours::hello(std::uint32_t peer) {
   const std::lock_guard lock(mutex_);
-  net::Hello hello{.run = parts_.run,
+  net::Hello hello{.run = run_,
                    .incarnation = parts_.incarnation,
                    .rounds = members_.own().rounds,
                    .slot = parts_.self,
-                   .port = parts_.port};
+                   .port = port_};
   neighbours_[peer].edge.describe(hello);
   return hello;
 }
@@ -74,7 +76,7 @@ std::optional<Bye> Neighbours::judge(std::uint32_t peer, const net::Hello& hello
     log(peer, fmt::format("says that it is peer {}; it is not let in", hello.slot));
     return Bye{ByeReason::kCorrupt};
   }
-  if (hello.run != parts_.run) {
+  if (hello.run != run_) {
     log(peer, "trains another run: other settings, data or version; it is not let in");
     return Bye{ByeReason::kWrongRun};
   }
@@ -98,6 +100,7 @@ void Neighbours::down(std::uint32_t peer, std::string_view why) {
   if (!neighbour.edge.is_up()) return;
   const std::size_t unacked = neighbour.edge.unacked();
   neighbour.edge.down();
+  models_.down(peer);
   members_.down(peer, wire_->now());
   log(peer, fmt::format("is gone ({}); {} messages taken back",
                         neighbour.closing.empty() ? why : neighbour.closing, unacked));
@@ -118,6 +121,10 @@ void Neighbours::frame(std::uint32_t peer, const net::Frame& frame) {
       return receive(peer, frame);
     case FrameType::kAck:
       return neighbour.edge.acked(net::decode_ack(frame));
+    case FrameType::kAsk:
+      return models_.asked(peer);
+    case FrameType::kModel:
+      return models_.receive(peer, net::decode_model_piece(frame));
     default:
       throw CorruptData(
           fmt::format("[frame] a {} has no place here", net::name_of(frame.header.type)));
@@ -130,6 +137,10 @@ void Neighbours::receive(std::uint32_t peer, const net::Frame& frame) {
   if (neighbour.edge.arrival(number) == Edge::Arrival::kDuplicate) {
     neighbour.ack_due = true;  // the ack may have been lost
     return;
+  }
+  if (members_.own().status == net::Status::kEntering) {  // its sender did not know, and keeps it
+    neighbour.edge.refuse(number);
+    return send_ack(peer);
   }
   ByteReader body(frame.body, "data");
   ReceivedMessage message{.number = number,
@@ -204,6 +215,7 @@ void Neighbours::tick() {
   const std::lock_guard lock(mutex_);
   const double now = wire_->now();
   if (now - last_pulse_ >= kPulseSeconds) pulse();
+  send_pieces();
   for (std::uint32_t peer = 0; peer < neighbours_.size(); ++peer) {
     Neighbour& neighbour = neighbours_[peer];
     Edge& edge = neighbour.edge;
@@ -231,6 +243,17 @@ void Neighbours::pulse() {
   const Bytes frame = net::encode_frame(members_.pulse());
   for (std::uint32_t peer = 0; peer < neighbours_.size(); ++peer) {
     if (neighbours_[peer].edge.is_up()) wire_->send(peer, frame);
+  }
+}
+
+/// As many as the wire has room for.
+void Neighbours::send_pieces() {
+  for (const std::uint32_t peer : models_.receivers()) {
+    bool taken = true;
+    while (taken && models_.has_piece(peer)) {
+      taken = wire_->send(peer, models_.next_piece(peer));
+      if (taken) models_.sent(peer);
+    }
   }
 }
 
@@ -313,8 +336,51 @@ void Neighbours::leave() {
   }
 }
 
+bool Neighbours::ask_for_model(std::uint32_t peer) {
+  const std::lock_guard lock(mutex_);
+  if (!neighbours_[peer].edge.is_up()) return false;
+  models_.ask(peer);
+  return wire_->send(peer, net::encode_frame(FrameType::kAsk, 0, 0, {}));
+}
+
+std::optional<std::vector<float>> Neighbours::take_model() {
+  const std::lock_guard lock(mutex_);
+  const std::optional<Bytes> bytes = models_.take();
+  if (!bytes) return {};
+  std::vector<float> values(bytes->size() / sizeof(float));
+  ByteReader(*bytes, "model").read(std::span(values));
+  return values;
+}
+
+bool Neighbours::model_is_wanted() const {
+  const std::lock_guard lock(mutex_);
+  return models_.is_wanted();
+}
+
+void Neighbours::hand_over_model(std::span<const float> parameters,
+                                 std::span<const float> buffers) {
+  Bytes bytes;
+  bytes.reserve(parameters.size_bytes() + buffers.size_bytes());
+  append(bytes, parameters);
+  append(bytes, buffers);
+  const std::lock_guard lock(mutex_);
+  models_.answer(std::make_shared<const Bytes>(std::move(bytes)));
+  send_pieces();
+}
+
+std::vector<std::uint32_t> Neighbours::connected() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t peer = 0; peer < neighbours_.size(); ++peer) {
+    if (neighbours_[peer].edge.is_up()) all.push_back(peer);
+  }
+  return all;
+}
+
 void Neighbours::log(std::uint32_t peer, const std::string& what) const {
-  if (parts_.log) parts_.log(fmt::format("peer {} {}", peer, what));
+  if (!parts_.log) return;
+  const std::string name = parts_.names.empty() ? fmt::format("peer {}", peer) : parts_.names[peer];
+  parts_.log(fmt::format("{} {}", name, what));
 }
 
 }  // namespace hearsay::peer

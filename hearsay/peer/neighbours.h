@@ -16,6 +16,7 @@
 #include "hearsay/net/wire.h"
 #include "hearsay/peer/edge.h"
 #include "hearsay/peer/members.h"
+#include "hearsay/peer/model_exchange.h"
 
 namespace hearsay::peer {
 
@@ -38,20 +39,30 @@ class Neighbours final : public net::WireEvents {
  public:
   struct Parts {
     std::uint32_t peers = 0, self = 0;
-    std::uint64_t incarnation = 0;    ///< of this life: larger than that of any before
-    std::uint32_t hops = 1;           ///< Members
-    std::array<std::byte, 32> run{};  ///< what all peers of the run agree on
-    std::uint16_t port = 0;           ///< where this peer listens
+    std::uint64_t incarnation = 0;  ///< of this life: larger than that of any before
+    std::uint32_t hops = 1;         ///< Members
     const compress::Compressor& compressor;
     const Layout& layout;
+    std::size_t buffers = 0;  ///< numbers that a model has besides its parameters
     Controls controls{};
+    std::vector<std::string> names{};  ///< of the peers, for people; empty: "peer 3"
     /// Gets a sentence for each connection gained or lost and each refusal; may be empty.
     std::function<void(const std::string&)> log{};
   };
   explicit Neighbours(Parts parts);
 
-  /// Before anything else; the wire outlives this object or is not used any more.
-  void use(net::Wire& wire) { wire_ = &wire; }
+  /// What is not known before the wire is: it outlives this object or is not used any more.
+  struct Way {
+    net::Wire& wire;
+    std::array<std::byte, 32> run{};  ///< what all peers of the run agree on
+    std::uint16_t port = 0;           ///< where this peer listens; 0: nowhere
+  };
+  /// Before anything else.
+  void use(const Way& way) {
+    wire_ = &way.wire;
+    run_ = way.run;
+    port_ = way.port;
+  }
 
   net::FrameLimits limits() const;
 
@@ -97,6 +108,25 @@ class Neighbours final : public net::WireEvents {
   /// Say goodbye to all.
   void leave();
 
+  // Models, to those that enter late and from a neighbour: parameters, then buffers.
+
+  /// Ask that peer for its model. False if there is no connection with it.
+  bool ask_for_model(std::uint32_t peer);
+  /// Reads how far that is.
+  template <class Reader>
+  auto models(const Reader& reader) const {
+    const std::lock_guard lock(mutex_);
+    return reader(models_);
+  }
+  /// The model that was asked for, once; nullopt: it has not come yet.
+  std::optional<std::vector<float>> take_model();
+  /// Whether somebody waits for this peer's; then hand it over.
+  bool model_is_wanted() const;
+  void hand_over_model(std::span<const float> parameters, std::span<const float> buffers);
+
+  /// Connections that are up.
+  std::vector<std::uint32_t> connected() const;
+
  private:
   struct Neighbour {
     Edge edge;
@@ -114,14 +144,18 @@ class Neighbours final : public net::WireEvents {
   void strike(std::uint32_t peer, const std::string& what);
   void close(std::uint32_t peer, net::ByeReason reason, std::string why);
   void pulse();
+  void send_pieces();
   void send_ack(std::uint32_t peer);
   void log(std::uint32_t peer, const std::string& what) const;
 
   Parts parts_;
   net::Wire* wire_ = nullptr;
+  std::array<std::byte, 32> run_{};
+  std::uint16_t port_ = 0;
   mutable std::mutex mutex_;
   Members members_;
   std::vector<Neighbour> neighbours_;
+  ModelExchange models_;
   std::vector<ReceivedMessage> arrived_;
   double last_pulse_ = 0;
 };

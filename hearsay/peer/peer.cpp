@@ -21,6 +21,8 @@ constexpr std::uint32_t kTriedAtOnce = 4;  ///< by a peer without connections
 
 net::Status status_of(Stage stage) {
   switch (stage) {
+    case Stage::kEntering:
+      return net::Status::kEntering;
     case Stage::kTraining:
     case Stage::kFinal:
       return net::Status::kTraining;
@@ -43,6 +45,13 @@ MakeGraph graph_of(const train::RunOptions& options, const train::RunParts& part
   };
 }
 
+WholeGraph whole_graph(const train::RunOptions& options, const train::RunParts& parts) {
+  const MakeGraph make = graph_of(options, parts);
+  check_any_size(make, options.peers, options.graph);
+  const auto schedule = make(options.peers);
+  return {.facts = graph::facts_of(*schedule), .hops = hops_across(*schedule)};
+}
+
 Peer::Peer(Parts parts)
     : parts_(std::move(parts)),
       seat_({.process = parts_.self, .processes = parts_.options.peers, .cores = 1}),
@@ -51,61 +60,67 @@ Peer::Peer(Parts parts)
       objective_(
           train::make_objective(parts_.options, parts_.own_parts, parts_.options.peers, *machine_)),
       learning_rate_(gossip::make_learning_rate(parts_.options.lr)),
-      pace_(static_cast<double>(parts_.first_round)),
+      rounds_(
+          train::make_driver_parts(parts_.options, parts_.own_parts, *objective_, *learning_rate_)),
       loss_(kNone),
       score_(kNone) {
-  gossip::DriverParts rounds =
-      train::make_driver_parts(parts_.options, parts_.own_parts, *objective_, *learning_rate_);
   auto schedule = std::make_unique<LiveSchedule>(graph_of(parts_.options, parts_.own_parts),
                                                  parts_.options.peers, parts_.self);
   schedule_ = schedule.get();
   whom_to_know_ = schedule_->neighbours();
+  const compress::Compressor& compressor = *rounds_.compressor;
   neighbours_ = std::make_unique<Neighbours>(
       Neighbours::Parts{.peers = static_cast<std::uint32_t>(parts_.options.peers),
                         .self = parts_.self,
                         .incarnation = parts_.incarnation,
-                        .hops = parts_.hops,
-                        .run = parts_.run,
-                        .compressor = *rounds.compressor,
+                        .hops = parts_.graph.hops,
+                        .compressor = compressor,
                         .layout = objective_->layout(),
+                        .buffers = objective_->buffer_layout().dim(),
                         .controls = parts_.controls,
+                        .names = parts_.names,
                         .log = parts_.log});
   auto delivery = std::make_unique<AsynchronousDelivery>(AsynchronousDelivery::Parts{
       .neighbours = *neighbours_,
       .self = parts_.self,
       .incarnation = parts_.incarnation,
-      .compressor = *rounds.compressor,
+      .compressor = compressor,
       .layout = objective_->layout(),
       .kernels = machine_->kernels(),
       .numerator =
           [this] { return backend::VectorView{driver_->algorithm().numerator().row(0).data()}; },
       .journal = parts_.journal});
   delivery_ = delivery.get();
-  if (!parts_.model && parts_.options.init != "none") {
-    parts_.model = train::load_init(parts_.options.init, objective_->whole_layout(),
-                                    objective_->buffer_layout());
-    parts_.model->parameters = objective_->trained(parts_.model->parameters);
+  rounds_.schedule = std::move(schedule);
+  rounds_.delivery = std::move(delivery);
+  rounds_.link = "none";
+  rounds_.facts = parts_.graph.facts;
+  training_rounds_ = parts_.options.rounds > 0
+                         ? parts_.options.rounds
+                         : parts_.options.epochs * objective_->rounds_per_epoch();
+  tell();
+}
+
+void Peer::enter(std::optional<train::SavedModel> model, std::uint64_t first_round) {
+  if (!model && parts_.options.init != "none") {
+    model = train::load_init(parts_.options.init, objective_->whole_layout(),
+                             objective_->buffer_layout());
+    model->parameters = objective_->trained(model->parameters);
   }
-  rounds.schedule = std::move(schedule);
-  rounds.delivery = std::move(delivery);
-  rounds.link = "none";
-  rounds.facts = parts_.facts;
-  rounds.first_round = parts_.first_round;
-  rounds.initial_model = [this](std::uint32_t peer, std::span<float> x) {
-    if (parts_.model) {
-      std::ranges::copy(parts_.model->parameters, x.begin());
+  if (model && !model->buffers.empty()) objective_->set_buffers(0, model->buffers);
+  first_round_ = first_round;
+  pace_ = Pace(static_cast<double>(first_round));
+  rounds_.first_round = first_round;
+  rounds_.initial_model = [this, model = std::move(model)](std::uint32_t peer, std::span<float> x) {
+    if (model) {
+      std::ranges::copy(model->parameters, x.begin());
     } else {
       objective_->initial_model(peer, x);
     }
   };
-  driver_ = std::make_unique<gossip::RoundDriver>(std::move(rounds), machine_);
-  if (parts_.model && !parts_.model->buffers.empty()) {
-    objective_->set_buffers(0, parts_.model->buffers);
-  }
+  driver_ = std::make_unique<gossip::RoundDriver>(std::move(rounds_), machine_);
   if (parts_.controls.entering_weight != 1) weigh(parts_.controls.entering_weight);
-  training_rounds_ = parts_.options.rounds > 0
-                         ? parts_.options.rounds
-                         : parts_.options.epochs * objective_->rounds_per_epoch();
+  stage_ = Stage::kTraining;
   tell();
 }
 
@@ -167,6 +182,8 @@ void Peer::run_round() {
   tell();
 }
 
+void Peer::look_around() { look_around(neighbours_->now()); }
+
 void Peer::look_around(double now) {
   const std::vector<std::uint32_t> live =
       neighbours_->members([&](const Members& members) { return members.live(now); });
@@ -190,33 +207,33 @@ void Peer::look_around(double now) {
   neighbours_->want(wanted);
 }
 
-void Peer::enter(Stage stage, double now) {
+void Peer::turn_to(Stage stage, double now) {
   stage_ = stage;
   entered_ = now;
 }
 
 void Peer::move_on(double now) {
   if (stage_ == Stage::kTraining && clock() >= static_cast<double>(training_rounds_)) {
-    enter(Stage::kFinal, now);
+    turn_to(Stage::kFinal, now);
   }
   if (stage_ == Stage::kFinal &&
       (final_rounds_ >= driver_->algorithm().final_rounds() || now - entered_ > kPatienceSeconds)) {
-    enter(Stage::kFinished, now);
+    turn_to(Stage::kFinished, now);
     tell();
   }
   if (stage_ == Stage::kFinished && (all_have_finished(now) || now - entered_ > kPatienceSeconds)) {
-    enter(Stage::kLeaving, now);
+    turn_to(Stage::kLeaving, now);
   }
   if (stage_ == Stage::kLeaving &&
       (neighbours_->unacked() == 0 || now - entered_ > kLeavingSeconds)) {
-    enter(Stage::kDone, now);
+    turn_to(Stage::kDone, now);
     tell();
   }
 }
 
 void Peer::leave() {
   if (stage_ == Stage::kLeaving || stage_ == Stage::kDone) return;
-  enter(Stage::kLeaving, neighbours_->now());
+  turn_to(Stage::kLeaving, neighbours_->now());
   tell();
 }
 
@@ -247,6 +264,7 @@ double Peer::learning_rate() const {
 }
 
 void Peer::tell() {
+  if (!driver_) return neighbours_->tell({.status = status_of(stage_), .u = 0});
   neighbours_->tell({.status = status_of(stage_),
                      .rounds = driver_->round(),
                      .rate = static_cast<float>(pace_.rate()),

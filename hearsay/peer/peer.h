@@ -25,8 +25,17 @@ namespace hearsay::peer {
 /// The graph of a run, of any number of peers.
 MakeGraph graph_of(const train::RunOptions& options, const train::RunParts& parts);
 
+/// The graph of all peers of a run.
+struct WholeGraph {
+  graph::Facts facts;
+  std::uint32_t hops = 1;  ///< across it
+};
+/// Throws InvalidArgument if there is no such graph of any smaller number of peers.
+WholeGraph whole_graph(const train::RunOptions& options, const train::RunParts& parts);
+
 /// Where a peer stands.
 enum class Stage {
+  kEntering,  ///< knows others, and has no model yet
   kTraining,
   kFinal,     ///< the method's final rounds; given up if a minute passes without one
   kFinished,  ///< mixes on until all live peers have finished, a minute at most
@@ -35,7 +44,14 @@ enum class Stage {
 };
 
 /// One life of one peer of an asynchronous run: it trains whenever it is ready, and waits for
-/// nobody. A round of it:
+/// nobody.
+///
+///   Peer peer(parts);
+///   peer.neighbours().use({wire});        from now on it talks to others
+///   peer.enter(model, first_round);
+///   while (peer.stage() != Stage::kDone) peer.run_round();
+///
+/// A round of it:
 ///
 ///   t, s: how far the fleet is, and how fast                  (Pace)
 ///   x -= lr(t) s min(1, 4u) d(z)                              step
@@ -49,17 +65,12 @@ class Peer {
     const train::RunParts& own_parts;
     std::uint32_t self = 0;
     std::uint64_t incarnation = 1;
-    std::array<std::byte, 32> run{};  ///< what all peers of the run agree on
-    /// Of the graph of the whole fleet, which takes long to compute for many peers.
-    const graph::Facts& facts;
-    std::uint32_t hops = 1;  ///< across that graph
+    const WholeGraph& graph;  ///< which takes long to compute for many peers
     std::size_t threads = 1;
     Controls controls{};
     Journal journal{};
+    std::vector<std::string> names{};  ///< of the peers, for people; empty: "peer 3"
     std::function<void(const std::string&)> log{};
-    /// Where it starts; empty: the initial model of the run.
-    std::optional<train::SavedModel> model{};
-    std::uint64_t first_round = 0;
   };
   explicit Peer(Parts parts);
   Peer(const Peer&) = delete;
@@ -69,6 +80,12 @@ class Peer {
   std::uint64_t incarnation() const { return parts_.incarnation; }
   Neighbours& neighbours() { return *neighbours_; }
   const Neighbours& neighbours() const { return *neighbours_; }
+
+  /// Keeps connections to whom it is to know; rounds do that too.
+  void look_around();
+  /// Begins to train with that model; empty: the initial one of the run. `first_round`: the
+  /// fleet's clock.
+  void enter(std::optional<train::SavedModel> model = {}, std::uint64_t first_round = 0);
 
   /// Whether the next round will want a gradient, as far as can be told, and it is not there yet.
   bool wants_gradient() const { return stage_ == Stage::kTraining && !prepared_; }
@@ -94,9 +111,10 @@ class Peer {
   const DeliveryCounts& counts() const { return delivery_->counts(); }
 
   const engine::Objective& objective() const { return *objective_; }
+  backend::Kernels& kernels() const { return machine_->kernels(); }
   const gossip::RoundDriver& driver() const { return *driver_; }
   gossip::Ledger& ledger() const { return driver_->ledger(); }
-  std::uint64_t first_round() const { return parts_.first_round; }
+  std::uint64_t first_round() const { return first_round_; }
 
   train::SavedModel model() const;       ///< z and buffers
   std::vector<float> numerator() const;  ///< x
@@ -106,7 +124,7 @@ class Peer {
  private:
   void weigh(double push_sum);
   void look_around(double now);
-  void enter(Stage stage, double now);
+  void turn_to(Stage stage, double now);
   void move_on(double now);
   bool all_have_finished(double now) const;
   gossip::RoundSettings settings() const;
@@ -118,12 +136,14 @@ class Peer {
   std::shared_ptr<gossip::Machine> machine_;
   std::unique_ptr<engine::Objective> objective_;
   std::unique_ptr<gossip::LearningRate> learning_rate_;
+  gossip::DriverParts rounds_;  ///< until it enters
   std::unique_ptr<Neighbours> neighbours_;
   std::unique_ptr<gossip::RoundDriver> driver_;
   LiveSchedule* schedule_ = nullptr;          ///< the driver's
   AsynchronousDelivery* delivery_ = nullptr;  ///< the driver's
   Pace pace_;
-  Stage stage_ = Stage::kTraining;
+  Stage stage_ = Stage::kEntering;
+  std::uint64_t first_round_ = 0;
   std::uint64_t training_rounds_ = 0;
   std::uint64_t final_rounds_ = 0;  ///< those done
   double entered_ = 0;              ///< when the stage began, or the last final round was

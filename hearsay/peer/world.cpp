@@ -27,27 +27,18 @@ void add(const gossip::PeerTotals& more, gossip::PeerTotals& sum) {
   }
 }
 
-std::unique_ptr<graph::Schedule> checked_graph(const train::RunOptions& options,
-                                               const train::RunParts& parts) {
-  const MakeGraph make = graph_of(options, parts);
-  check_any_size(make, options.peers, options.graph);
-  return make(options.peers);
-}
-
 }  // namespace
 
 World::World(Parts parts)
     : parts_(std::move(parts)),
       faults_(parse_faults(parts_.options.link, parts_.options.peers)),
+      graph_(whole_graph(parts_.options, parts_.own_parts)),
       network_(events_, faults_, parts_.options.peers, parts_.options.seed),
       machine_(parts_.options.device, parts_.options.threads),
       random_(parts_.options.seed, Purpose::kLink, kPaceStream),
       slowness_(slownesses(faults_, parts_.options.peers, parts_.options.seed)),
       victims_(victims(faults_, parts_.options.peers, parts_.options.seed)),
       lives_(parts_.options.peers) {
-  const auto schedule = checked_graph(parts_.options, parts_.own_parts);
-  facts_ = graph::facts_of(*schedule);
-  hops_ = hops_across(*schedule);
   for (std::uint32_t slot = 0; slot < lives_.size(); ++slot) enter(slot);
   training_rounds_ = lives_[0].peer->training_rounds();
   saved_every_ = std::max<std::uint64_t>(1, training_rounds_ / 20);
@@ -71,11 +62,8 @@ void World::enter(std::uint32_t slot) {
                     .own_parts = parts_.own_parts,
                     .self = slot,
                     .incarnation = life.incarnation,
-                    .facts = facts_,
-                    .hops = hops_,
-                    .controls = parts_.controls,
-                    .model = life.saved,
-                    .first_round = static_cast<std::uint64_t>(clock())};
+                    .graph = graph_,
+                    .controls = parts_.controls};
   parts.journal = [this](const Movement& movement) {
     using Kind = Movement::Kind;
     const bool leaves = movement.kind == Kind::kSent || movement.kind == Kind::kPaid;
@@ -86,9 +74,10 @@ void World::enter(std::uint32_t slot) {
     if (parts_.observer != nullptr) parts_.observer->logged(slot, what);
   };
   life.peer = std::make_unique<Peer>(std::move(parts));
+  life.peer->enter(life.saved, static_cast<std::uint64_t>(clock()));
   life.done = false;
   Neighbours& neighbours = life.peer->neighbours();
-  neighbours.use(network_.enter(slot, neighbours, neighbours.limits()));
+  neighbours.use({network_.enter(slot, neighbours, neighbours.limits())});
   ++past_.entries;
   ++living_;
   clocks_ += life.peer->clock();

@@ -73,7 +73,7 @@ class World {
   std::uint64_t wire_bytes() const { return network_.bytes(); }
   /// By how much the ledger of push-sum weights is off (audit.h).
   double mass_drift() const;
-  const graph::Facts& graph() const { return facts_; }
+  const graph::Facts& graph() const { return graph_.facts; }
   gossip::Machine& machine() { return machine_; }  ///< whose threads compute gradients and scores
 
  private:
@@ -99,8 +99,7 @@ class World {
 
   Parts parts_;
   Faults faults_;
-  graph::Facts facts_;
-  std::uint32_t hops_ = 1;
+  WholeGraph graph_;
   EventQueue events_;
   VirtualNetwork network_;
   gossip::Machine machine_;

@@ -103,7 +103,7 @@ TEST(Record, RejectsWhatNoPeerSends) {
   rejects([](Record& record) { record.slot = kMostPeers; });
   rejects([](Record& record) { record.incarnation = 0; });
   rejects([](Record& record) { record.status = static_cast<Status>(0); });
-  rejects([](Record& record) { record.status = static_cast<Status>(5); });
+  rejects([](Record& record) { record.status = static_cast<Status>(6); });
   for (const std::size_t at : {5u, 6u, 7u}) {
     Bytes body = body_of(example_record());
     body[at] = 1;

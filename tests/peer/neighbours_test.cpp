@@ -51,7 +51,7 @@ class PeerZero {
  public:
   explicit PeerZero(bool reliable = true) {
     wire.is_reliable = reliable;
-    neighbours.use(wire);
+    neighbours.use({.wire = wire, .run = kRun, .port = 7420});
   }
 
   static net::Hello hello_from(std::uint32_t peer, std::uint64_t life = kLife) {
@@ -132,10 +132,9 @@ class PeerZero {
   Neighbours neighbours{{.peers = kFleet,
                          .self = 0,
                          .incarnation = kOwnLife,
-                         .run = kRun,
-                         .port = 7420,
                          .compressor = *compressor,
                          .layout = layout,
+                         .buffers = 2,
                          .log = [this](const std::string& what) { log.push_back(what); }}};
 };
 
