@@ -10,6 +10,7 @@ install(TARGETS hearsay_cli)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE
         PATTERN "live" EXCLUDE PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "mpi" EXCLUDE
+        REGEX "/net/tls/(admission|asio|context|dial|doors|hub|listener|outbox|session)\\.h$" EXCLUDE
         PATTERN "shift_invert.h" EXCLUDE PATTERN "sparse.h" EXCLUDE PATTERN "toml*.h" EXCLUDE PATTERN "json_file.h" EXCLUDE)
 install(EXPORT hearsayTargets NAMESPACE hearsay:: DESTINATION ${HEARSAY_CMAKE_DIR})
 

@@ -7,7 +7,8 @@ name=$(basename "$0")
 
 build_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libcli11-dev libtomlplusplus-dev
                 libdnnl-dev ocl-icd-opencl-dev libeigen3-dev libspectra-dev nlohmann-json3-dev libssl-dev
-                zlib1g-dev libjpeg-dev libpng-dev libopenmpi-dev openmpi-bin libjs-chart.js libcpp-httplib-dev)
+                zlib1g-dev libjpeg-dev libpng-dev libopenmpi-dev openmpi-bin libjs-chart.js libcpp-httplib-dev
+                libasio-dev)
 test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev python3-numpy python3-torch
                chromium-headless-shell clang-format)
 tidy_packages=(clang-tidy)

@@ -138,10 +138,12 @@ void Neighbours::receive(std::uint32_t peer, const net::Frame& frame) {
     neighbour.ack_due = true;  // the ack may have been lost
     return;
   }
-  if (members_.own().status == net::Status::kEntering) {  // its sender did not know, and keeps it
+  neighbour.ack_due = true;
+  if (members_.own().status == net::Status::kEntering) {  // its sender did not know
     neighbour.edge.refuse(number);
-    return send_ack(peer);
+    return send_ack(peer);  // nobody calls `take` yet
   }
+  if (neighbour.waiting >= kMostWaiting) return neighbour.edge.refuse(number);
   ByteReader body(frame.body, "data");
   ReceivedMessage message{.number = number,
                           .life = neighbour.edge.incarnation(),
@@ -156,7 +158,6 @@ void Neighbours::receive(std::uint32_t peer, const net::Frame& frame) {
     throw CorruptData(
         fmt::format("[data] peer {} sends in the name of peer {}", peer, message.header.sender));
   }
-  neighbour.ack_due = true;
   const bool uncompressed = (frame.header.flags & net::kUncompressedFlag) != 0;
   if (wrong.empty()) wrong = check(message.header, uncompressed, body, *message.vector);
   if (!wrong.empty()) {
@@ -164,6 +165,7 @@ void Neighbours::receive(std::uint32_t peer, const net::Frame& frame) {
     return strike(peer, wrong);
   }
   neighbour.edge.accept(number);
+  ++neighbour.waiting;
   arrived_.push_back(std::move(message));
 }
 
@@ -270,6 +272,8 @@ void Neighbours::tell(const net::Record& own) {
   record.slot = before.slot;
   record.incarnation = before.incarnation;
   record.beat = before.beat;
+  const bool has_entered = before.status == net::Status::kEntering && own.status != before.status;
+  if (has_entered && wire_ != nullptr) pulse();  // from now on others may send to it
 }
 
 void Neighbours::want(std::span<const std::uint32_t> peers) {
@@ -298,6 +302,7 @@ Neighbours::Mail Neighbours::take() {
   arrived_.clear();
   for (std::uint32_t peer = 0; peer < neighbours_.size(); ++peer) {
     Neighbour& neighbour = neighbours_[peer];
+    neighbour.waiting = 0;
     std::ranges::move(neighbour.edge.returned(), std::back_inserter(mail.returned));
     neighbour.edge.returned().clear();
     if (neighbour.ack_due && neighbour.edge.is_up()) send_ack(peer);

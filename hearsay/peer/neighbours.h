@@ -34,9 +34,14 @@ struct ReceivedMessage {
 ///
 /// Every message is judged on arrival. One whose numbers could do harm (not finite, a not in (0,
 /// 1], u not in (0, 4 times the fleet], a code that does not decode) is refused: its sender keeps
-/// the mass. Who sends three of these within ten minutes is shut out for ten minutes.
+/// the mass. Who sends three of these within ten minutes is shut out for ten minutes. So is,
+/// without that consequence, what a peer sends before it has a model, and more than kMostWaiting
+/// messages of one sender that wait to be applied: an honest one stops at Edge::kMostUnacked a
+/// connection.
 class Neighbours final : public net::WireEvents {
  public:
+  static constexpr std::size_t kMostWaiting = 4 * Edge::kMostUnacked;
+
   struct Parts {
     std::uint32_t peers = 0, self = 0;
     std::uint64_t incarnation = 0;  ///< of this life: larger than that of any before
@@ -132,7 +137,8 @@ class Neighbours final : public net::WireEvents {
     Edge edge;
     double heard = 0;  ///< when the last frame came
     bool ack_due = false;
-    std::string closing{};  ///< why this side closed the connection
+    std::size_t waiting = 0;  ///< of its messages, to be applied
+    std::string closing{};    ///< why this side closed the connection
     std::deque<double> strikes{};
     double shut_out_until = 0;
   };

@@ -14,7 +14,7 @@ import tempfile
 
 # As in an include: relative to a directory of the search path, wherever that is.
 PRIVATE = re.compile(r"(nlohmann|oneapi|dnnl[^/]*|toml\+\+|eigen3|Spectra|hwy|openssl|CLI|openmpi|cuda[^/]*|httplib\.h|"
-                     r"png[^/]*\.h|jpeglib\.h|zlib\.h)")
+                     r"asio|png[^/]*\.h|jpeglib\.h|zlib\.h)")
 
 
 def search_path(compiler):

@@ -11,6 +11,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/net/ack.h"
 #include "hearsay/net/bye.h"
+#include "hearsay/net/model_piece.h"
 #include "hearsay/net/record.h"
 #include "support/message_of.h"
 
@@ -602,6 +603,56 @@ TEST(Neighbours, SayGoodbyeToWhoIsConnected) {
   ASSERT_EQ(zero.wire.closed.size(), 2u);
   EXPECT_EQ(zero.wire.closed[0], std::pair(1u, net::ByeReason::kLeft));
   EXPECT_EQ(zero.wire.closed[1], std::pair(3u, net::ByeReason::kLeft));
+}
+
+TEST(Neighbours, RefuseMessagesWhileTheyHaveNoModel) {
+  PeerZero zero;
+  zero.neighbours.tell({.status = net::Status::kEntering});
+  zero.connect(1);
+  zero.receive({.number = 1});
+  const net::Ack ack = zero.take_ack();
+  EXPECT_EQ(ack.refused, 1u) << "so that the sender keeps its mass";
+  EXPECT_TRUE(zero.neighbours.take().arrived.empty());
+  zero.neighbours.tell({.status = net::Status::kTraining});
+  zero.receive({.number = 2});
+  EXPECT_EQ(zero.neighbours.take().arrived.size(), 1u);
+  EXPECT_TRUE(zero.wire.closed.empty());
+}
+
+TEST(Neighbours, KeepNoMoreMessagesOfAPeerThanAnHonestOneSends) {
+  PeerZero zero;
+  zero.connect(1);
+  for (std::uint64_t k = 1; k <= Neighbours::kMostWaiting + 3; ++k) zero.receive({.number = k});
+  EXPECT_EQ(zero.neighbours.take().arrived.size(), Neighbours::kMostWaiting);
+  const net::Ack ack = zero.take_ack();
+  EXPECT_EQ(ack.refused, 7u) << "the last three";
+  zero.receive({.number = Neighbours::kMostWaiting + 4});
+  EXPECT_EQ(zero.neighbours.take().arrived.size(), 1u);
+}
+
+TEST(Neighbours, GiveTheirModelToWhoAsks) {
+  PeerZero zero;
+  zero.connect(1);
+  const Bytes ask = net::encode_frame(net::FrameType::kAsk, 0, 0, {});
+  EXPECT_THROW(
+      zero.receive(1,
+                   net::encode_frame(net::ModelPiece{
+                       .total = 20, .offset = 0, .bytes = ByteView(ask).first(4), .digest = {}})),
+      CorruptData)
+      << "nobody has asked for it";
+  EXPECT_FALSE(zero.neighbours.model_is_wanted());
+  zero.receive(1, ask);
+  EXPECT_TRUE(zero.neighbours.model_is_wanted());
+  zero.neighbours.hand_over_model(std::vector<float>{1, 2, 3}, std::vector<float>{4, 5});
+  const auto pieces = zero.take_sent(net::FrameType::kModel);
+  ASSERT_EQ(pieces.size(), 1u);
+  PeerZero other;  // plays peer 1, and hears from its peer 1 what was sent to it
+  other.connect(1);
+  EXPECT_FALSE(other.neighbours.ask_for_model(2)) << "no connection";
+  EXPECT_TRUE(other.neighbours.ask_for_model(1));
+  EXPECT_EQ(other.take_sent(net::FrameType::kAsk).size(), 1u);
+  other.receive(1, pieces[0].second);
+  EXPECT_EQ(other.neighbours.take_model(), (std::vector<float>{1, 2, 3, 4, 5}));
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+# Standalone asio and OpenSSL's TLS: HEARSAY_NET_FOUND says whether peers can talk over a network (hearsay/net/tls).
+hearsay_choice(HEARSAY_NET "Peers on a network")
+
+set(HEARSAY_NET_FOUND FALSE)
+if(HEARSAY_NET STREQUAL "OFF")
+  message(STATUS "Peers on a network: neither built nor tested, as HEARSAY_NET=OFF asks")
+  return()
+endif()
+find_path(HEARSAY_ASIO_INCLUDE asio.hpp)
+find_package(OpenSSL COMPONENTS SSL Crypto QUIET)
+if(HEARSAY_ASIO_INCLUDE AND TARGET OpenSSL::SSL)
+  set(HEARSAY_NET_FOUND TRUE)
+  target_include_directories(hearsay SYSTEM PRIVATE $<BUILD_INTERFACE:${HEARSAY_ASIO_INCLUDE}>)
+  target_link_libraries(hearsay PRIVATE OpenSSL::SSL)
+  message(STATUS "Peers on a network: asio in ${HEARSAY_ASIO_INCLUDE}")
+elseif(HEARSAY_NET STREQUAL "ON")
+  message(FATAL_ERROR "HEARSAY_NET=ON needs the standalone asio and OpenSSL's libssl, which were not found; install "
+                      "libasio-dev and libssl-dev, or configure with HEARSAY_NET=OFF")
+else()
+  message(STATUS "Peers on a network: neither built nor tested, as the standalone asio was not found")
+endif()

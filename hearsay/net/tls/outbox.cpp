@@ -1,0 +1,74 @@
+#include "hearsay/net/tls/outbox.h"
+
+#include <cassert>
+#include <utility>
+
+namespace hearsay::net {
+
+namespace {
+
+constexpr std::size_t kShort = 16u << 10;  ///< frames up to this are joined
+constexpr std::size_t kJoined = 64u << 10;
+constexpr std::size_t kTypeAt = 5;        ///< in the header of a frame
+constexpr std::size_t kWindowFrames = 8;  ///< of an edge
+
+std::size_t kind_of(const Bytes& frame) {
+  switch (static_cast<FrameType>(frame[kTypeAt])) {
+    case FrameType::kData:
+      return 0;
+    case FrameType::kModel:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace
+
+Outbox::Outbox(const FrameLimits& limits)
+    : most_{kWindow + limits.longest(FrameType::kData) + (kWindowFrames + 1) * kFrameHeaderBytes,
+            kMostOther, kMostOther} {}
+
+Outbox::Put Outbox::put(Bytes frame) {
+  assert(frame.size() >= kFrameHeaderBytes);
+  const std::size_t kind = kind_of(frame);
+  const std::lock_guard lock(mutex_);
+  if (discarding_) return Put::kQueued;
+  if (waiting_[kind] + frame.size() > most_[kind]) return Put::kFull;
+  waiting_[kind] += frame.size();
+  frames_.push_back(std::move(frame));
+  return std::exchange(idle_, false) ? Put::kFirst : Put::kQueued;
+}
+
+Outbox::Chunk Outbox::take() {
+  Chunk chunk;
+  const std::lock_guard lock(mutex_);
+  idle_ = frames_.empty();
+  while (!frames_.empty()) {
+    Bytes& next = frames_.front();
+    const bool joins = next.size() <= kShort && chunk.bytes.size() + next.size() <= kJoined;
+    if (!chunk.bytes.empty() && !joins) break;
+    chunk.kinds[kind_of(next)] += next.size();
+    if (chunk.bytes.empty()) {
+      chunk.bytes = std::move(next);
+    } else {
+      chunk.bytes.insert(chunk.bytes.end(), next.begin(), next.end());
+    }
+    frames_.pop_front();
+    if (chunk.bytes.size() > kShort && !joins) break;
+  }
+  return chunk;
+}
+
+void Outbox::written(const Chunk& chunk) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t kind = 0; kind < waiting_.size(); ++kind) waiting_[kind] -= chunk.kinds[kind];
+}
+
+void Outbox::discard() {
+  const std::lock_guard lock(mutex_);
+  discarding_ = true;
+  frames_.clear();
+}
+
+}  // namespace hearsay::net

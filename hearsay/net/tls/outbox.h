@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+
+#include "hearsay/core/bytes.h"
+#include "hearsay/net/frame.h"
+
+namespace hearsay::net {
+
+/// Frames on their way into one connection: any thread puts them in, one takes them out, in order.
+///
+/// Bounded, each kind of frame for itself, so that none keeps another out: DATA by the window of an
+/// edge and one message, MODEL and all others by kMostOther each. Its lock is a leaf: nothing else
+/// is locked or called under it.
+class Outbox {
+ public:
+  static constexpr std::size_t kWindow = 8u << 20;
+  static constexpr std::size_t kMostOther = 1u << 20;
+
+  explicit Outbox(const FrameLimits& limits);
+
+  enum class Put {
+    kFull,    ///< the frame was not taken
+    kQueued,  ///< whoever takes frames out is at it, and will find it
+    kFirst,   ///< `take` had returned nothing: wake whoever calls it
+  };
+  /// A frame of at least kFrameHeaderBytes bytes.
+  Put put(Bytes frame);
+
+  /// A long frame, or several short ones. They count as waiting until `written`.
+  struct Chunk {
+    Bytes bytes{};
+    std::array<std::size_t, 3> kinds{};  ///< bytes of each kind
+  };
+  /// The next; no bytes: there is nothing.
+  Chunk take();
+  void written(const Chunk& chunk);
+
+  /// Drop all frames, and from now on those that are put in, as if they had been taken.
+  void discard();
+
+ private:
+  std::array<std::size_t, 3> most_;
+  mutable std::mutex mutex_;
+  std::deque<Bytes> frames_;
+  std::array<std::size_t, 3> waiting_{};  ///< bytes of each kind
+  bool idle_ = true;                      ///< `take` returned nothing
+  bool discarding_ = false;
+};
+
+}  // namespace hearsay::net
