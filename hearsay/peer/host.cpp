@@ -21,6 +21,7 @@ constexpr double kAloneSeconds = 5;          ///< for others, with a model of it
 constexpr double kUntoldSeconds = 2;         ///< for the first pulse of who is connected
 constexpr double kModelSeconds = 15;         ///< for the next piece of a model
 constexpr double kIdleSeconds = 0.05;        ///< a round of a peer that never trained
+constexpr double kFinishedSeconds = 0.25;    ///< a round of one that waits for others to finish
 constexpr double kMostIdleSeconds = 1;       ///< a round without a gradient
 constexpr double kLongestNapSeconds = 0.05;  ///< a stop is noticed in between
 
@@ -37,6 +38,11 @@ std::array<std::byte, 32> run_id(const train::RunOptions& options,
   };
   add(kProtocol);
   train::RunOptions common = options;
+  common.device = train::RunOptions().device;  // these may differ: a GPU here, a small board there
+  common.precision = train::RunOptions().precision;
+  if (const auto at = common.init.rfind("sha256="); at != std::string::npos) {
+    common.init = common.init.substr(at);  // wherever the file is
+  }
   // Samples are known by their hash, wherever their files are; own ones are nobody's business.
   std::string data = objective.data_sha256();
   if (!data.empty()) common.data = train::RunOptions().data;
@@ -123,6 +129,7 @@ Host::Others Host::look() const {
   const Neighbours& neighbours = peer_->neighbours();
   Others others{.connected = neighbours.connected()};
   const double now = neighbours.now();
+  double rates = 0, ages = 0;
   neighbours.members([&](const Members& members) {
     for (const std::uint32_t peer : others.connected) {
       others.known = others.known && members.record(peer).beat > 0;
@@ -132,10 +139,14 @@ Host::Others Host::look() const {
       if (peer == parts_.self || members.record(peer).beat == 0) continue;
       others.training.push_back(peer);
       others.clock += static_cast<double>(members.record(peer).clock);
+      rates += static_cast<double>(members.record(peer).rate);
+      ages += members.age(peer, now);
     }
     return 0;
   });
-  if (!others.training.empty()) others.clock /= static_cast<double>(others.training.size());
+  if (others.training.empty()) return others;
+  const auto count = static_cast<double>(others.training.size());
+  others.clock = (others.clock + rates / count * ages) / count;
   return others;
 }
 
@@ -213,8 +224,10 @@ bool Host::step() {
   double least = parts_.least_round;
   if (peer_->stage() == Stage::kTraining) {
     training_interval_ = peer_->rate() > 0 ? 1 / peer_->rate() : 0;
-  } else {
-    const double idle = training_interval_ > 0 ? training_interval_ : kIdleSeconds;
+  } else {  // without a gradient: not as fast as it can, which would be for nothing
+    const double idle = peer_->stage() == Stage::kFinished ? kFinishedSeconds
+                        : training_interval_ > 0           ? training_interval_
+                                                           : kIdleSeconds;
     least = std::max(least, std::min(idle, kMostIdleSeconds));
   }
   pause(begin + least - neighbours.now());

@@ -17,7 +17,7 @@
 namespace hearsay::peer {
 
 /// What peers of a run must agree on, as a SHA-256: the version of the protocol, the settings that
-/// change results, the tensors of a model, the data.
+/// change results but for devices and the places of files, the tensors of a model, the data.
 std::array<std::byte, 32> run_id(const train::RunOptions& options,
                                  const engine::Objective& objective);
 
@@ -79,7 +79,7 @@ class Host {
     std::vector<std::uint32_t> connected{};
     std::vector<std::uint32_t> training{};  ///< or finished
     bool known = true;                      ///< all that are connected have told how they do
-    double clock = 0;                       ///< the mean of those that train
+    double clock = 0;                       ///< the mean of those that train, by now
   };
   Others look() const;
   bool try_to_enter(const Others& others, double waited);
