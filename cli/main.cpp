@@ -70,7 +70,7 @@ int run(int argc, char** argv) {
 
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (auto* add : {add_train, add_sweep, add_graph, add_cost, add_list, add_report, add_watch,
-                    add_eval, add_identity}) {
+                    add_eval, add_peer, add_identity}) {
     Action action = add(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(action));
   }

@@ -22,6 +22,7 @@ inline int status_of(const std::exception& error) {
 Action add_train(CLI::App& app);
 Action add_eval(CLI::App& app);
 Action add_identity(CLI::App& app);
+Action add_peer(CLI::App& app);
 Action add_graph(CLI::App& app);
 Action add_cost(CLI::App& app);
 Action add_list(CLI::App& app);

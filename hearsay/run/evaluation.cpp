@@ -1,5 +1,6 @@
 #include "hearsay/run/evaluation.h"
 
+#include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/train/safetensors.h"
@@ -13,19 +14,24 @@ Evaluation evaluate_file(const fs::path& file, const train::RunOptions& config) 
   // On a dataset, one peer that holds everything; a closed-form problem depends on the number of
   // peers.
   const bool dataset = config.model != "none";
-  const auto objective = engine::make_objective(config.data, {.peers = dataset ? 1 : config.peers,
-                                                              .first = 0,
-                                                              .rows = 1,
-                                                              .seed = config.seed,
-                                                              .pool = machine.pool(),
-                                                              .kernels = machine.kernels(),
-                                                              .model = config.model,
-                                                              .task = config.task,
-                                                              .loss = config.loss,
-                                                              .partition = "iid",
-                                                              .augment = "none",
-                                                              .validation = config.validation,
-                                                              .batch = config.batch});
+  const bool is_own = config.partition == data::kOwnPartition;  // with the classes of the fleet
+  const auto objective =
+      engine::make_objective(config.data, {.peers = dataset ? 1 : config.peers,
+                                           .first = 0,
+                                           .rows = 1,
+                                           .seed = config.seed,
+                                           .pool = machine.pool(),
+                                           .kernels = machine.kernels(),
+                                           .model = config.model,
+                                           .task = config.task,
+                                           .loss = config.loss,
+                                           .partition = is_own ? config.partition : "iid",
+                                           .classes = config.classes,
+                                           .mean = config.mean,
+                                           .deviation = config.deviation,
+                                           .augment = "none",
+                                           .validation = config.validation,
+                                           .batch = config.batch});
   train::SavedModel saved =
       train::read_safetensors(file, objective->layout(), objective->buffer_layout());
   Evaluation evaluation{.score = {}, .parameters = saved.parameters.size(), .estimated = false};

@@ -8,6 +8,7 @@
 #include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
 #include "hearsay/run/asynchronous.h"
+#include "hearsay/run/peer/settings.h"
 #include "hearsay/run/runner.h"
 
 namespace hearsay::run {
@@ -134,6 +135,12 @@ Outcome resume(const fs::path& out, std::uint64_t threads, Observer& observer,
     if (!fs::exists(out / "config.toml", error)) {
       throw InvalidArgument(
           fmt::format("[train] {} holds no run: there is no config.toml in it", out.string()));
+    }
+    if (is_of_peer(out)) {
+      throw InvalidArgument(fmt::format(
+          "[train] {} is the run directory of one peer of a fleet; go on with: hearsay peer "
+          "--resume {}",
+          out.string(), out.string()));
     }
     config = train::options_of_run(out);
     if (threads > 0) config.set("threads", fmt::format("{}", threads));

@@ -1,0 +1,87 @@
+#include "hearsay/run/peer/settings.h"
+
+#include <fmt/format.h>
+
+#include "hearsay/core/durable_file.h"
+#include "hearsay/core/error.h"
+#include "hearsay/core/toml_table.h"
+#include "hearsay/core/toml_writer.h"
+
+namespace hearsay::run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of(const fs::path& out) { return out / "peer.toml"; }
+
+}  // namespace
+
+std::string PeerSettings::to_toml() const {
+  std::string text = fmt::format("fleet = {}\nidentity = {}\n", quoted_toml(fleet.string()),
+                                 quoted_toml(identity.string()));
+  if (listen) text += fmt::format("listen = {}\n", quoted_toml(net::to_text(*listen)));
+  if (!data.empty()) text += fmt::format("data = {}\n", quoted_toml(data));
+  return text + fmt::format("least-round = {}\nwait-for = {}\n", least_round, wait_for);
+}
+
+PeerSettings read_peer_settings(const fs::path& out) {
+  const fs::path file = file_of(out);
+  if (!is_of_peer(out)) {
+    throw InvalidArgument(fmt::format(
+        "[peer] {} is no run directory of a peer: there is no peer.toml in it", out.string()));
+  }
+  const std::string name = file.string();
+  const toml::table table = parse_toml(read_file(file), name);
+  const TomlTable in(table, name,
+                     {"fleet", "identity", "listen", "data", "least-round", "wait-for"});
+  PeerSettings settings{.fleet = in.needed_text("fleet"),
+                        .identity = in.needed_text("identity"),
+                        .data = in.text("data"),
+                        .least_round = in.number("least-round", 0),
+                        .wait_for = static_cast<std::uint32_t>(in.count("wait-for", 2))};
+  if (in.find("listen") != nullptr) settings.listen = net::parse_address(in.text("listen"));
+  return settings;
+}
+
+bool is_of_peer(const fs::path& out) {
+  std::error_code error;
+  return fs::exists(file_of(out), error);
+}
+
+std::optional<net::Address> listening_address(const net::FleetPeer& peer) {
+  if (!peer.address) return {};
+  const auto [host, port] = *peer.address;
+  if (host == "localhost") return net::Address{"127.0.0.1", port};
+  if (host.starts_with("127.") || host == "::1") return peer.address;
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return net::Address{is_v6 ? "::" : "0.0.0.0", port};
+}
+
+train::RunOptions options_of_fleet(const net::Fleet& fleet, const PeerSettings& settings) {
+  const std::string source = settings.fleet.string();
+  train::RunOptions options;
+  options.timing = "asynchronous";
+  options.compare = train::Compare::kNo;
+  options.peers = fleet.peers.size();
+  options.read_toml(fleet.train, source);
+  const auto refuse = [&](std::string_view key, const std::string& value, std::string_view why) {
+    throw InvalidArgument(fmt::format("[{}] {} = '{}' cannot stand in the [train] of a fleet: {}",
+                                      source, key, value, why));
+  };
+  if (options.timing != "asynchronous") {
+    refuse("timing", options.timing, "its peers wait for nobody; drop it");
+  }
+  if (options.link != "none") refuse("link", options.link, "its network is a real one; drop it");
+  if (options.compare == train::Compare::kYes) {
+    refuse("compare", "yes", "there are no baselines to compare with; drop it");
+  }
+  if (options.peers != fleet.peers.size()) {
+    refuse("peers", fmt::format("{}", options.peers),
+           fmt::format("it lists {} of them; drop it", fleet.peers.size()));
+  }
+  if (!settings.data.empty()) options.data = settings.data;
+  return train::resolve(options);
+}
+
+}  // namespace hearsay::run
