@@ -32,10 +32,10 @@ struct ObjectiveContext {
   std::string partition = "iid";  ///< of the samples among peers; or data::kOwnPartition
   /// With that: what peers agree on (data/agreement.h).
   std::string classes = "none", mean = "none", deviation = "none";
-  std::string augment = "none";   ///< augmentation of training images
-  double validation = 0;          ///< fraction of the training samples that is held out
-  std::size_t batch = 32;         ///< samples per peer and round
-  bool estimates = true;          ///< whether estimate_buffers will be called: in one process only
+  std::string augment = "none";  ///< augmentation of training images
+  double validation = 0;         ///< fraction of the training samples that is held out
+  std::size_t batch = 32;        ///< samples per peer and round
+  bool estimates = true;         ///< whether estimate_buffers will be called: in one process only
 };
 
 /// One row of the registry of objectives with synthetic data.

@@ -102,10 +102,12 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
       return ledger_->link().arrives(edge, round);
     };
   }
-  ledger_ = std::make_unique<Ledger>(
-      std::move(link),
-      Ledger::Shape{
-          .peers = peers(), .first = first_, .rows = rows_, .dim = dim, .by_edge = !is_static || !in_lock_step()});
+  ledger_ = std::make_unique<Ledger>(std::move(link),
+                                     Ledger::Shape{.peers = peers(),
+                                                   .first = first_,
+                                                   .rows = rows_,
+                                                   .dim = dim,
+                                                   .by_edge = !is_static || !in_lock_step()});
 
   if (parts_.method.needs) {
     algorithm::check_fit(parts_.method.name, *parts_.method.needs,

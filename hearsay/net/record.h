@@ -11,8 +11,8 @@ namespace hearsay::net {
 enum class Status : std::uint8_t {
   kEntering = 1,  ///< has no model yet; nobody sends it messages
   kTraining,
-  kFinished,      ///< at the end of its training; it mixes on until all are
-  kLeaving,       ///< sends nothing more, and waits for acks
+  kFinished,  ///< at the end of its training; it mixes on until all are
+  kLeaving,   ///< sends nothing more, and waits for acks
   kLeft,
 };
 

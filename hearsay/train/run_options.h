@@ -39,7 +39,7 @@ struct RunOptions {
   std::string partition = "auto";  ///< of the samples among the peers
   std::string classes = "none";    ///< of devices with data of their own, joined by ','
   std::string mean = "none", deviation = "none";  ///< of their inputs, likewise
-  std::string augment = "auto";    ///< of training images
+  std::string augment = "auto";                   ///< of training images
   double validation = 0;           ///< fraction of the training samples that is held out, in [0, 1)
   std::string train_only = "all";  ///< names of tensors; the others stay as they are
   std::string init = "none";       ///< safetensors file that all peers start from, or none

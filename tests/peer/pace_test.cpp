@@ -124,7 +124,7 @@ TEST(Pace, IsDrawnToTheMeanClockOfWhoIsLive) {
   EXPECT_NEAR(pace.clock(), 1200, 1000 * std::exp(-190.0 / 60));
   EXPECT_LT(pace.clock(), 1200);
   const double before = pace.clock();
-  pace.round(members, 206);  // the other is gone
+  pace.round(members, 206);                           // the other is gone
   EXPECT_NEAR(pace.clock(), before + 4 / 1.3, 1e-9);  // a pause, at its own rate
 }
 

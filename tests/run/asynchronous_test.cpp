@@ -141,8 +141,9 @@ TEST(AsynchronousRun, RefusesWhatItCannotSimulate) {
   };
   EXPECT_EQ(refusal("device", "cuda"),
             "[timing] asynchronous peers are simulated on the cpu, not on cuda; drop --device");
-  EXPECT_EQ(refusal("algorithm", "choco"),
-            "[choco] needs rounds in lock step; of asynchronous peers use sgp, sparse-push or scsp");
+  EXPECT_EQ(
+      refusal("algorithm", "choco"),
+      "[choco] needs rounds in lock step; of asynchronous peers use sgp, sparse-push or scsp");
   EXPECT_NE(refusal("graph", "torus:2x4").find("there is no torus:2x4 of 7 peers"),
             std::string::npos);
   EXPECT_NE(refusal("link", "latency=1").find("[link]"), std::string::npos);
