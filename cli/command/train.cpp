@@ -187,7 +187,9 @@ int train_one(const TrainOptions& options, Run& run) {
           ? fmt::format("at round {}", outcome.round)
           : fmt::format("at round {}, last evaluated at {}", outcome.round, outcome.last.round);
   if (group.leads()) {
-    complain("hearsay: stopped {}; go on with: hearsay train --resume {}\n", where,
+    const bool repeats = !outcome.finished && train::options_of_run(out).timing == "asynchronous";
+    complain("hearsay: stopped {}; {}: hearsay train --resume {}\n", where,
+             repeats ? "a simulation has no checkpoints, so this begins again" : "go on with",
              shell_word(out.string()));
   }
   return kStopped;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <optional>
@@ -64,6 +65,11 @@ std::vector<Line> peer_lines(const train::Metrics& m, const gossip::Traffic& tra
     if (!m.results.empty() && i < m.results.front().by_peer.size()) {
       const engine::Metric& metric = m.results.front().metric;
       const double value = m.results.front().by_peer[i];
+      if (std::isnan(value) && m.asynchronous.live) {
+        line.push_back({"  dead", kDim});
+        lines.push_back(std::move(line));
+        continue;
+      }
       line.push_back({fmt::format("  {}  ", report::peer_value_text(metric, value))});
       if (metric.full > 0) append(line, bar(value / metric.full, bar_width, '#'));
     }

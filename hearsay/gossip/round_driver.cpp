@@ -268,6 +268,10 @@ void RoundDriver::emit() {
   machine_->after_synchronization(
       [this, vectors = std::move(lengths)] { ledger_->emitted(vectors); });
   check_outbox();
+  if (!in_lock_step()) {  // nobody notices later: the rounds of others go on
+    machine_->after_synchronization(
+        [this, norms = norms_of(algorithm_->numerator())] { ledger_->models(round_, norms); });
+  }
   if (!group().alone()) drain();  // the codes have been waited for, so the results are available
   parts_.delivery->send(weights_, static_cast<std::uint32_t>(round_), outbox_,
                         algorithm_->push_sum());

@@ -23,6 +23,12 @@ std::string_view name_of(Movement::Kind kind) {
   return "";
 }
 
+std::uint64_t count_of(const std::map<Audit::Lives, std::uint64_t>& counts,
+                       const Audit::Lives& lives) {
+  const auto found = counts.find(lives);
+  return found == counts.end() ? 0 : found->second;
+}
+
 }  // namespace
 
 void Audit::change(std::span<const float> x, double u, double sign) {
@@ -58,8 +64,9 @@ void Audit::moved(const Movement& movement) {
                          : !in_order ? "and never sent"
                                      : "and never taken back");
   }
-  const bool was_owed = message.owed();
+  const bool was_owed = message.owed(), flew = message.flies();
   this_one = true;
+  if (flew != message.flies()) message.flies() ? ++flying_[lives] : --flying_[lives];
   if (was_owed != message.owed()) message.owed() ? ++owed_[lives] : --owed_[lives];
 
   const bool leaves_a_peer = movement.kind == Kind::kSent || movement.kind == Kind::kPaid;
@@ -92,9 +99,8 @@ Audit::Drift Audit::drift(const Sum& sum) const {
   return drift;
 }
 
-std::uint64_t Audit::owed(const Lives& lives) const {
-  const auto found = owed_.find(lives);
-  return found == owed_.end() ? 0 : found->second;
-}
+std::uint64_t Audit::owed(const Lives& lives) const { return count_of(owed_, lives); }
+
+std::uint64_t Audit::flying(const Lives& lives) const { return count_of(flying_, lives); }
 
 }  // namespace hearsay::peer

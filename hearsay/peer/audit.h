@@ -55,6 +55,8 @@ class Audit {
     auto operator<=>(const Lives&) const = default;
   };
   std::uint64_t owed(const Lives& lives) const;
+  /// Messages that fly, between these two lives.
+  std::uint64_t flying(const Lives& lives) const;
 
   /// What a message did that no message may do; empty: nothing so far.
   const std::string& fault() const { return fault_; }
@@ -65,6 +67,7 @@ class Audit {
     bool sent = false, applied = false, returned = false, paid = false;
 
     bool owed() const { return applied && returned && !paid; }
+    bool flies() const { return sent && !applied && !returned; }
   };
   void change(std::span<const float> x, double u, double sign);
 
@@ -74,7 +77,7 @@ class Audit {
   double expected_u_ = 0;
   std::vector<double> size_;  ///< of each entry, the magnitudes that were added up
   std::map<std::pair<Lives, std::uint64_t>, Message> messages_;
-  std::map<Lives, std::uint64_t> owed_;
+  std::map<Lives, std::uint64_t> owed_, flying_;
   std::string fault_;
 };
 

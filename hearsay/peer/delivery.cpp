@@ -82,9 +82,7 @@ void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint3
     add(term);
     u += static_cast<double>(header.weight) * header.push_sum;
     ++counts_.applied;
-    const std::uint64_t rounds = parts_.neighbours.members(
-        [&](const Members& members) { return members.record(header.sender).rounds; });
-    counts_.staleness += rounds > header.round ? rounds - header.round : 0;
+    counts_.staleness += staleness(header);
     if (!parts_.journal) continue;
     parts_.journal({.kind = Movement::Kind::kApplied,
                     .sender = header.sender,
@@ -92,6 +90,7 @@ void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint3
                     .sender_life = message.life,
                     .receiver_life = parts_.incarnation,
                     .number = message.number,
+                    .round = header.round,
                     .amount = header.weight,
                     .push_sum = header.push_sum,
                     .q = term.q});
@@ -117,6 +116,17 @@ void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint3
   const std::vector<Term>& others = own_is_dense ? sparse : dense;
   if (others.empty()) return;
   mix_terms(own_is_dense ? backend::VectorView{} : parts_.numerator(), 0, others, push_sum[0], mix);
+}
+
+/// By the sender's last record, carried to the present: what it had done when the record was made
+/// is taken for what it had done when it came.
+double AsynchronousDelivery::staleness(const compress::MessageHeader& header) const {
+  return parts_.neighbours.members([&](const Members& members) {
+    const net::Record& record = members.record(header.sender);
+    const double since =
+        static_cast<double>(record.rate) * members.age(header.sender, parts_.neighbours.now());
+    return static_cast<double>(record.rounds) + since - (header.round + 1.0);
+  });
 }
 
 void AsynchronousDelivery::mix_terms(const backend::VectorView& own, double debit,
@@ -146,6 +156,7 @@ void AsynchronousDelivery::note(Movement::Kind kind, const SentMessage& message,
                   .sender_life = parts_.incarnation,
                   .receiver_life = message.life,
                   .number = message.number,
+                  .round = message.header.round,
                   .amount = message.header.weight,
                   .push_sum = message.header.push_sum,
                   .q = q});

@@ -19,8 +19,10 @@ struct DeliveryCounts {
   std::uint64_t applied = 0;  ///< messages
   std::uint64_t returned = 0;  ///< messages taken back
   std::uint64_t paid = 0;      ///< of these, that had arrived
-  /// Rounds of its sender between sending and applying a message, summed over those applied.
-  std::uint64_t staleness = 0;
+  /// Rounds of its sender between sending and applying a message, summed over those applied: an
+  /// estimate by what records tell of rounds and rates, without the time that a record is under
+  /// way.
+  double staleness = 0;
 };
 
 /// Delivery for a bank of one peer that waits for nobody:
@@ -73,6 +75,7 @@ class AsynchronousDelivery final : public gossip::Delivery {
 
   void note(Movement::Kind kind, const SentMessage& message, std::uint32_t receiver,
             const backend::VectorView& q) const;
+  double staleness(const compress::MessageHeader& header) const;
   backend::VectorView decode(const SentMessage& message);
   backend::VectorView place(compress::Decoded decoded);
   void mix_terms(const backend::VectorView& own, double debit, std::span<const Term> terms,

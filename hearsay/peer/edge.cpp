@@ -48,6 +48,7 @@ void Edge::up(const net::Hello& theirs, std::uint64_t own) {
 void Edge::down() {
   up_ = false;
   for (SentMessage& message : unacked_) {
+    if (!controls_.take_back) continue;
     returned_.push_back(message);
     kept_.push_back(std::move(message));
   }

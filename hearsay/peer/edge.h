@@ -78,6 +78,7 @@ class Edge {
 
   /// Mass that returns to this peer, to be credited: each once.
   std::deque<SentMessage>& returned() { return returned_; }
+  const std::deque<SentMessage>& returned() const { return returned_; }
   /// Mass that the other has although it was taken back here, to be debited when the push-sum
   /// weight allows it.
   std::deque<SentMessage>& owed() { return owed_; }

@@ -15,7 +15,7 @@ namespace hearsay::peer {
 namespace {
 
 constexpr Parameter kParameters[] = {
-    {"compute", "0.1", "(0, inf)", "seconds per round of the fastest peer"},
+    {"compute", "0.1", "(0, 3600]", "seconds per round of the fastest peer"},
     {"speeds", "1", "[1, 1000]", "how many times as long the slowest peer takes"},
     {"delay", "0", "[0, inf)", "mean seconds that a frame takes"},
     {"loss", "0", "[0, 1)", "probability that a frame is lost"},

@@ -19,6 +19,7 @@ struct Movement {
   std::uint32_t sender = 0, receiver = 0;
   std::uint64_t sender_life = 0, receiver_life = 0;  ///< their incarnations
   std::uint64_t number = 0;                          ///< on the edge between these lives
+  std::uint32_t round = 0;                           ///< of the sender, in which it was sent
   float amount = 0;                                  ///< a
   double push_sum = 1;                               ///< u
   backend::VectorView q{};                           ///< valid during the call

@@ -57,7 +57,9 @@ const graph::Weights& LiveSchedule::at(std::uint64_t round, std::uint64_t epoch)
 void check_any_size(const MakeGraph& make, std::size_t peers, std::string_view name) {
   for (std::size_t n = peers; n >= 2; --n) {
     try {
-      make(n);
+      const std::size_t made = make(n)->peers();
+      if (made == n) continue;
+      throw InvalidArgument(fmt::format("asked for {} peers, it has {}", n, made));
     } catch (const InvalidArgument& error) {
       if (n == peers) throw;
       throw InvalidArgument(

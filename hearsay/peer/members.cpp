@@ -29,7 +29,7 @@ void Members::merge(const net::Record& record, double now) {
   Known& known = known_[record.slot];
   if (!is_newer(record, known.record)) return;
   known.record = record;
-  known.heard = now;
+  known.heard = known.renewed = now;
   known.changed = true;
 }
 
@@ -39,6 +39,7 @@ void Members::up(std::uint32_t peer, const net::Hello& hello, double now) {
   known.heard = now;
   if (hello.incarnation <= known.record.incarnation) return;
   known.record = {.slot = peer, .incarnation = hello.incarnation, .rounds = hello.rounds, .u = 1};
+  known.renewed = now;
   known.changed = true;
 }
 

@@ -39,7 +39,7 @@ class Members {
   std::uint64_t incarnation(std::uint32_t peer) const { return known_[peer].record.incarnation; }
   const net::Record& record(std::uint32_t peer) const { return known_[peer].record; }
   /// Seconds since the record of that peer was renewed.
-  double age(std::uint32_t peer, double now) const { return now - known_[peer].heard; }
+  double age(std::uint32_t peer, double now) const { return now - known_[peer].renewed; }
   bool is_live(std::uint32_t peer, double now) const;
   /// Ascending; this peer is always among them.
   std::vector<std::uint32_t> live(double now) const;
@@ -54,7 +54,8 @@ class Members {
  private:
   struct Known {
     net::Record record{};
-    double heard = -std::numeric_limits<double>::infinity();  ///< when the record was renewed
+    double renewed = -std::numeric_limits<double>::infinity();  ///< when the record was
+    double heard = renewed;                                     ///< when anything of it was
     bool connected = false;
     double broken = -std::numeric_limits<double>::infinity();  ///< when the connection broke
     bool changed = false;                                      ///< since it was last passed on

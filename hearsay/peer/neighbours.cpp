@@ -334,6 +334,11 @@ std::size_t Neighbours::unsettled(std::uint32_t peer) const {
   return neighbours_[peer].edge.unsettled();
 }
 
+std::size_t Neighbours::open(std::uint32_t peer) const {
+  const std::lock_guard lock(mutex_);
+  return neighbours_[peer].edge.unacked() + neighbours_[peer].edge.returned().size();
+}
+
 void Neighbours::leave() {
   const std::lock_guard lock(mutex_);
   for (std::uint32_t peer = 0; peer < neighbours_.size(); ++peer) {

@@ -110,6 +110,8 @@ class Neighbours final : public net::WireEvents {
   std::size_t unacked() const;
   /// Messages to that peer that were taken back and may be owed: it has not said yet, or has.
   std::size_t unsettled(std::uint32_t peer) const;
+  /// Messages to that peer that are not acked, or whose mass `take` has yet to return.
+  std::size_t open(std::uint32_t peer) const;
   /// Say goodbye to all.
   void leave();
 

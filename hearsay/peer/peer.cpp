@@ -14,7 +14,8 @@ namespace hearsay::peer {
 
 namespace {
 
-constexpr double kPatienceSeconds = 60;  ///< with others
+constexpr double kPatienceSeconds = 60;  ///< with others, at least
+constexpr double kPatienceRounds = 5;    ///< of the slowest of them
 constexpr double kLeavingSeconds = 2;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr std::uint32_t kTriedAtOnce = 4;  ///< by a peer without connections
@@ -106,6 +107,7 @@ void Peer::enter(std::optional<train::SavedModel> model, std::uint64_t first_rou
     model = train::load_init(parts_.options.init, objective_->whole_layout(),
                              objective_->buffer_layout());
     model->parameters = objective_->trained(model->parameters);
+    if (model->buffers.empty()) model->buffers = objective_->estimate_buffers(model->parameters);
   }
   if (model && !model->buffers.empty()) objective_->set_buffers(0, model->buffers);
   first_round_ = first_round;
@@ -216,19 +218,47 @@ void Peer::move_on(double now) {
   if (stage_ == Stage::kTraining && clock() >= static_cast<double>(training_rounds_)) {
     turn_to(Stage::kFinal, now);
   }
-  if (stage_ == Stage::kFinal &&
-      (final_rounds_ >= driver_->algorithm().final_rounds() || now - entered_ > kPatienceSeconds)) {
-    turn_to(Stage::kFinished, now);
-    tell();
+  const bool waits = stage_ == Stage::kFinal || stage_ == Stage::kFinished;
+  const bool has_waited = waits && now - entered_ > patience(now);
+  if (stage_ == Stage::kFinal) {
+    const std::uint64_t wanted = driver_->algorithm().final_rounds();
+    if (final_rounds_ >= wanted || has_waited) {
+      if (final_rounds_ < wanted) {
+        log(fmt::format("nobody could be sent to for {:.0f} s: {} of {} final rounds are left out",
+                        now - entered_, wanted - final_rounds_, wanted));
+      }
+      turn_to(Stage::kFinished, now);
+      return tell();
+    }
   }
-  if (stage_ == Stage::kFinished && (all_have_finished(now) || now - entered_ > kPatienceSeconds)) {
-    turn_to(Stage::kLeaving, now);
+  if (stage_ == Stage::kFinished) {
+    const bool all = all_have_finished(now);
+    if (!all && has_waited) {
+      log(fmt::format("leaves, having waited {:.0f} s for others to finish", now - entered_));
+    }
+    if (all || has_waited) turn_to(Stage::kLeaving, now);
   }
   if (stage_ == Stage::kLeaving &&
       (neighbours_->unacked() == 0 || now - entered_ > kLeavingSeconds)) {
     turn_to(Stage::kDone, now);
     tell();
   }
+}
+
+/// With others, who may need long for a round.
+double Peer::patience(double now) const {
+  return neighbours_->members([&](const Members& members) {
+    double seconds = kPatienceSeconds;
+    for (const std::uint32_t peer : members.live(now)) {
+      const auto rate = static_cast<double>(members.record(peer).rate);
+      if (rate > 0) seconds = std::max(seconds, kPatienceRounds / rate);
+    }
+    return seconds;
+  });
+}
+
+void Peer::log(const std::string& what) const {
+  if (parts_.log) parts_.log(what);
 }
 
 void Peer::leave() {

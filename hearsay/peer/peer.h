@@ -37,8 +37,9 @@ WholeGraph whole_graph(const train::RunOptions& options, const train::RunParts& 
 enum class Stage {
   kEntering,  ///< knows others, and has no model yet
   kTraining,
-  kFinal,     ///< the method's final rounds; given up if a minute passes without one
-  kFinished,  ///< mixes on until all live peers have finished, a minute at most
+  kFinal,     ///< the method's final rounds; given up if a minute passes without one, or more
+              ///< where others need long for a round
+  kFinished,  ///< mixes on until all live peers have finished, as long at most
   kLeaving,   ///< sends nothing more, and waits for acks, 2 s at most
   kDone,
 };
@@ -127,6 +128,8 @@ class Peer {
   void turn_to(Stage stage, double now);
   void move_on(double now);
   bool all_have_finished(double now) const;
+  double patience(double now) const;
+  void log(const std::string& what) const;
   gossip::RoundSettings settings() const;
   void tell();
 

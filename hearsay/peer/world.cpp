@@ -64,12 +64,7 @@ void World::enter(std::uint32_t slot) {
                     .incarnation = life.incarnation,
                     .graph = graph_,
                     .controls = parts_.controls};
-  parts.journal = [this](const Movement& movement) {
-    using Kind = Movement::Kind;
-    const bool leaves = movement.kind == Kind::kSent || movement.kind == Kind::kPaid;
-    outstanding_u_ += (leaves ? 1 : -1) * static_cast<double>(movement.amount) * movement.push_sum;
-    if (parts_.observer != nullptr) parts_.observer->moved(movement);
-  };
+  parts.journal = [this](const Movement& movement) { moved(movement); };
   parts.log = [this, slot](const std::string& what) {
     if (parts_.observer != nullptr) parts_.observer->logged(slot, what);
   };
@@ -85,6 +80,19 @@ void World::enter(std::uint32_t slot) {
   if (parts_.observer != nullptr) parts_.observer->entered(*life.peer);
   tick(slot);
   run_round_after(slot, faults_.compute * slowness_[slot] * random_.uniform());
+}
+
+void World::moved(const Movement& movement) {
+  using Kind = Movement::Kind;
+  const bool leaves = movement.kind == Kind::kSent || movement.kind == Kind::kPaid;
+  outstanding_u_ += (leaves ? 1 : -1) * static_cast<double>(movement.amount) * movement.push_sum;
+  const Life& sender = lives_[movement.sender];
+  if (movement.kind == Kind::kApplied && sender.peer &&
+      sender.incarnation == movement.sender_life) {
+    past_.staleness += static_cast<double>(sender.peer->driver().round() - movement.round - 1);
+    ++past_.aged;
+  }
+  if (parts_.observer != nullptr) parts_.observer->moved(movement);
 }
 
 void World::die(std::uint32_t slot) {
@@ -207,7 +215,6 @@ void World::count(const Peer& peer, WorldCounts& counts) {
   counts.messages.applied += of.applied;
   counts.messages.returned += of.returned;
   counts.messages.paid += of.paid;
-  counts.messages.staleness += of.staleness;
   counts.rounds += peer.driver().round() - peer.first_round();
 }
 

@@ -29,7 +29,11 @@ class WorldObserver {
 /// What the peers have done in all their lives.
 struct WorldCounts {
   std::uint64_t rounds = 0, entries = 0, deaths = 0;
-  DeliveryCounts messages{};
+  DeliveryCounts messages{};  ///< but for their staleness, which is known here:
+  /// Rounds of its sender between sending and applying a message, summed over `aged` messages:
+  /// those applied while their senders lived.
+  double staleness = 0;
+  std::uint64_t aged = 0;
 };
 
 /// All peers of an asynchronous run in one process, in virtual time: the code of `hearsay peer`
@@ -95,6 +99,7 @@ class World {
   void meet_faults();
   /// `event` happens if the peer still leads that life.
   void later(double seconds, std::uint32_t slot, std::function<void()> event);
+  void moved(const Movement& movement);
   static void count(const Peer& peer, WorldCounts& counts);
 
   Parts parts_;

@@ -59,6 +59,11 @@ Outcome AsynchronousRun::begin() {
 
 Outcome AsynchronousRun::begin_again() {
   lock_.take(out_ / "config.toml");
+  if (fs::exists(out_ / "summary.json")) {
+    throw InvalidArgument(
+        fmt::format("[train] the run in {} has finished; hearsay report {} shows it", out_.string(),
+                    out_.string()));
+  }
   metrics_.cut(0);
   observer_.resumed(0, {});
   return go_on();
@@ -74,17 +79,25 @@ Outcome AsynchronousRun::go_on() {
   observer_.started(*this, config_);
   evaluate();
   std::uint64_t next = evaluate_every_;
-  auto begin = Clock::now();
-  while (world_.step()) {
-    if (observer_.stop_requested()) return {last_.value(), round(), summary(""), false, ""};
-    observer_.progressed(*this);
-    if (round() < next || round() >= training_rounds()) continue;
+  Clock::time_point begin = Clock::now();
+  const auto measure = [&] {
     seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  std::uint64_t shown = round();
+  while (world_.step()) {
+    if (observer_.stop_requested()) {
+      measure();
+      return {last_.value(), round(), summary(""), false, ""};
+    }
+    if (round() != shown) observer_.progressed(*this);  // not after every frame
+    shown = round();
+    if (round() < next || round() >= training_rounds()) continue;
+    measure();
     evaluate();
     begin = Clock::now();
     next = (round() / evaluate_every_ + 1) * evaluate_every_;
   }
-  seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  measure();
   finished_ = true;
   evaluate();
   return finish();
@@ -152,10 +165,6 @@ void AsynchronousRun::evaluate() {
   now.push_sum = spread(now.push_sum, lives);
   now.seconds = seconds_;
   const peer::WorldCounts counts = world_.counts();
-  const auto since = [&](std::uint64_t peer::DeliveryCounts::*figure) {
-    return static_cast<double>(counts.messages.*figure - counts_at_last_.messages.*figure);
-  };
-  using peer::DeliveryCounts;
   now.asynchronous = {.live = static_cast<double>(living.size()),
                       .skipped = static_cast<double>(counts.messages.skipped),
                       .taken_back = static_cast<double>(counts.messages.returned),
@@ -164,9 +173,10 @@ void AsynchronousRun::evaluate() {
                       .rates_min = slowest,
                       .rates_max = fastest,
                       .rates = rates};
-  if (since(&DeliveryCounts::applied) > 0) {
+  const std::uint64_t aged = counts.aged - counts_at_last_.aged;
+  if (aged > 0) {
     now.asynchronous.staleness =
-        since(&DeliveryCounts::staleness) / since(&DeliveryCounts::applied);
+        (counts.staleness - counts_at_last_.staleness) / static_cast<double>(aged);
   }
   counts_at_last_ = counts;
   last_ = std::move(now);

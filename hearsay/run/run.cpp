@@ -7,6 +7,8 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
+#include "hearsay/gossip/link.h"
+#include "hearsay/peer/faults.h"
 #include "hearsay/run/asynchronous.h"
 #include "hearsay/run/peer/settings.h"
 #include "hearsay/run/runner.h"
@@ -37,8 +39,23 @@ std::string common_settings(train::RunOptions config) {
 
 bool is_asynchronous(const train::RunOptions& config) { return config.timing == "asynchronous"; }
 
+/// Faults of a simulated network are not for rounds in lock step.
+void check_link(const train::RunOptions& config) {
+  try {
+    gossip::Link(config.link, config.peers, config.seed);
+  } catch (const InvalidArgument& error) {
+    try {
+      peer::parse_faults(config.link, config.peers);
+    } catch (const InvalidArgument&) {
+      throw error;
+    }
+    throw InvalidArgument(
+        fmt::format("{}; those of asynchronous peers need --timing asynchronous", error.what()));
+  }
+}
+
 void check_timing(const train::RunOptions& config, const gossip::ProcessGroup& group) {
-  if (!is_asynchronous(config)) return;
+  if (!is_asynchronous(config)) return check_link(config);
   if (!group.alone()) {
     throw InvalidArgument(
         "[timing] asynchronous peers are simulated in one process; drop mpirun, or --timing");
@@ -47,6 +64,11 @@ void check_timing(const train::RunOptions& config, const gossip::ProcessGroup& g
     throw InvalidArgument(fmt::format(
         "[timing] asynchronous peers are simulated on the cpu, not on {}; drop --device",
         config.device));
+  }
+  if (config.checkpoint > 0) {
+    throw InvalidArgument(
+        "[timing] asynchronous simulations have no checkpoints; --resume begins again: drop "
+        "--checkpoint");
   }
 }
 

@@ -119,7 +119,8 @@ class AuditedWorld final : public WorldObserver {
     check_debts();
   }
 
-  /// What is owed, its sender knows, or will be told by the next HELLO.
+  /// What is owed, its sender knows, or will be told by the next HELLO; what flies, its sender
+  /// waits for.
   void check_debts() {
     for (std::uint32_t a = 0; a < world_.peers(); ++a) {
       for (std::uint32_t b = 0; b < world_.peers(); ++b) {
@@ -127,6 +128,14 @@ class AuditedWorld final : public WorldObserver {
         const std::uint64_t owed =
             audit_->owed({a, b, world_.peer(a)->incarnation(), world_.peer(b)->incarnation()});
         const std::size_t known = world_.peer(a)->neighbours().unsettled(b);
+        const std::uint64_t flying =
+            audit_->flying({a, b, world_.peer(a)->incarnation(), world_.peer(b)->incarnation()});
+        const std::size_t awaited = world_.peer(a)->neighbours().open(b);
+        if (flying > awaited) {
+          fault_ =
+              fmt::format("at {:.2f} s {} messages fly to peer {}; their sender {} waits for {}",
+                          world_.now(), flying, b, a, awaited);
+        }
         if (owed > known) {
           fault_ = fmt::format("at {:.2f} s peer {} owes {} messages to peer {} and knows of {}",
                                world_.now(), a, owed, b, known);

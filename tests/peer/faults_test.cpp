@@ -62,7 +62,7 @@ TEST(Faults, MakeAWireUnreliableIfFramesGetLostOrArriveTwice) {
 }
 
 TEST(Faults, RejectNumbersOutOfRange) {
-  EXPECT_EQ(refusal("compute=0"), "[link] compute must be in (0, inf), got 0");
+  EXPECT_EQ(refusal("compute=0"), "[link] compute must be in (0, 3600], got 0");
   EXPECT_EQ(refusal("speeds=0.5"), "[link] speeds must be in [1, 1000], got 0.5");
   EXPECT_EQ(refusal("speeds=1001"), "[link] speeds must be in [1, 1000], got 1001");
   EXPECT_EQ(refusal("delay=-1"), "[link] delay must be in [0, inf), got -1");

@@ -134,6 +134,11 @@ TEST(LiveSchedule, RejectsGraphsOfOneSize) {
                 support::message_of([] { maker_of("torus:3x4")(11); }) + ")");
   EXPECT_THROW(check_any_size(maker_of("sparse-push:a"), 4, "sparse-push:a"), InvalidArgument);
 
+  const MakeGraph fixed = [](std::size_t) { return graph::make_schedule("ring", {6, 1}); };
+  EXPECT_NE(
+      support::message_of([&] { check_any_size(fixed, 6, "mine"); }).find("no mine of 5 peers"),
+      std::string::npos);
+
   const MakeGraph even = [](std::size_t peers) {
     if (peers % 2 != 0) throw InvalidArgument("[mine] peers must be even");
     return graph::make_schedule("ring", {peers, 1});

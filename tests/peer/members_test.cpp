@@ -132,6 +132,10 @@ TEST(Members, KnowsTheAgeOfARecord) {
   EXPECT_EQ(members.age(1, 12.5), 2.5);
   members.merge(record_of(1, 7, 3), 12);
   EXPECT_EQ(members.age(1, 12.5), 0.5);
+  members.up(1, {.incarnation = 7}, 20);
+  EXPECT_EQ(members.age(1, 20), 8) << "the record is the same";
+  members.up(1, {.incarnation = 8}, 20);
+  EXPECT_EQ(members.age(1, 20), 0);
 }
 
 TEST(Members, PulsesItsOwnRecordFirstWithARisingBeat) {

@@ -13,6 +13,7 @@
 #include "hearsay/net/bye.h"
 #include "hearsay/net/model_piece.h"
 #include "hearsay/net/record.h"
+#include "peer/fake_wire.h"
 #include "support/message_of.h"
 
 namespace hearsay::peer {
@@ -23,29 +24,6 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::array<std::byte, 32> kRun{std::byte{7}};
 constexpr std::uint32_t kFleet = 4;
 constexpr std::uint64_t kOwnLife = 100, kLife = 200;  ///< of peer 0, and of each other
-
-/// Keeps what it is told to do, and does nothing.
-class FakeWire final : public net::Wire {
- public:
-  void want(std::span<const std::uint32_t> peers) override {
-    wanted.assign(peers.begin(), peers.end());
-  }
-  bool send(std::uint32_t peer, Bytes frame) override {
-    sent.emplace_back(peer, std::move(frame));
-    return true;
-  }
-  void close(std::uint32_t peer, const net::Bye& bye) override {
-    closed.emplace_back(peer, bye.reason);
-  }
-  bool reliable() const override { return is_reliable; }
-  double now() const override { return time; }
-
-  double time = 0;
-  bool is_reliable = true;
-  std::vector<std::uint32_t> wanted;
-  std::vector<std::pair<std::uint32_t, Bytes>> sent;
-  std::vector<std::pair<std::uint32_t, net::ByeReason>> closed;
-};
 
 /// Peer 0 of four, whose models have three entries, and what the test makes of the others.
 class PeerZero {

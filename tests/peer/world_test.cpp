@@ -1,7 +1,9 @@
 #include "hearsay/peer/world.h"
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -79,6 +81,10 @@ TEST(World, IsCaughtWhenItDoesNotSettle) {
   EXPECT_NE(first_violation(1, 60, {.settle = false}).find("and knows of 0"), std::string::npos);
 }
 
+TEST(World, IsCaughtWhenItDoesNotTakeBack) {
+  EXPECT_NE(first_violation(1, 60, {.take_back = false}).find(" waits for "), std::string::npos);
+}
+
 TEST(World, IsTheSameForAnyNumberOfThreads) {
   for (const std::uint64_t seed : {3, 9, 20}) {
     train::RunOptions options = random_world(seed);
@@ -111,6 +117,81 @@ TEST(World, SkipsNoEdgeForLongInAHealthyFleet) {
       EXPECT_LT(world.longest_skip(), 100u) << graph << " of " << peers;
     }
   }
+}
+
+/// Rounds of the sender between sending and applying a message, counted.
+class CountsStaleness final : public WorldObserver {
+ public:
+  void moved(const Movement& movement) override {
+    const Peer* sender = world->peer(movement.sender);
+    if (sender == nullptr) return;
+    const auto rounds = static_cast<double>(sender->driver().round());
+    const std::array<std::uint64_t, 3> message{movement.sender, movement.receiver, movement.number};
+    if (movement.kind == Movement::Kind::kSent) sent_[message] = rounds + 1;  // at its end
+    if (movement.kind != Movement::Kind::kApplied) return;
+    sum_ += rounds - sent_.at(message);
+    ++count_;
+  }
+  double mean() const { return sum_ / count_; }
+
+  const World* world = nullptr;
+
+ private:
+  std::map<std::array<std::uint64_t, 3>, double> sent_;
+  double sum_ = 0, count_ = 0;
+};
+
+TEST(World, CountsHowOldMessagesAre) {
+  train::RunOptions options{.peers = 8};
+  options.timing = "asynchronous";
+  options.graph = "exponential";
+  options.algorithm = "sgp";
+  options.data = "least-squares:dim=12";
+  options.rounds = 300;
+  const auto run = [&](const char* link, CountsStaleness& observer) {
+    options.link = link;
+    World world({.options = train::resolve(options), .observer = &observer});
+    observer.world = &world;
+    while (world.step()) {
+    }
+    return world.counts();
+  };
+  for (const char* link : {"delay=0.3", "speeds=4,delay=0.1"}) {
+    CountsStaleness observer;
+    const WorldCounts counts = run(link, observer);
+    EXPECT_EQ(counts.aged, counts.messages.applied);
+    EXPECT_DOUBLE_EQ(counts.staleness / static_cast<double>(counts.aged), observer.mean()) << link;
+  }
+  // A message takes 0.3 s, and waits half a round of 0.1 s on average.
+  CountsStaleness observer;
+  const WorldCounts counts = run("delay=0.3,compute=0.1", observer);
+  EXPECT_NEAR(counts.staleness / static_cast<double>(counts.aged), 3.5, 0.35);
+}
+
+/// What a device can tell, if frames take no time: half a round more or less.
+TEST(World, EstimatesHowOldMessagesAre) {
+  const train::RunOptions options = [] {
+    train::RunOptions one{.peers = 8};
+    one.timing = "asynchronous";
+    one.graph = "exponential";
+    one.algorithm = "sgp";
+    one.data = "least-squares:dim=12";
+    one.rounds = 1000;
+    one.link = "speeds=30";
+    return one;
+  }();
+  World world({.options = train::resolve(options)});
+  while (world.step()) {
+  }
+  double estimated = 0, applied = 0;
+  for (std::uint32_t slot = 0; slot < world.peers(); ++slot) {
+    estimated += world.peer(slot)->counts().staleness;
+    applied += static_cast<double>(world.peer(slot)->counts().applied);
+  }
+  const WorldCounts counts = world.counts();
+  const double exact = counts.staleness / static_cast<double>(counts.aged);
+  EXPECT_GT(exact, 1);
+  EXPECT_NEAR(estimated / applied, exact, 0.5);
 }
 
 TEST(World, RefusesWhatCannotBeAsynchronous) {

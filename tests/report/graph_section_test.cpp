@@ -11,12 +11,14 @@ namespace hearsay::report {
 namespace {
 
 /// The graph's part of a page: of a run of that many peers whose summary ends with `more`.
-std::string section_of(const std::string& graph, std::uint64_t peers, const std::string& more) {
+std::string section_of(const std::string& graph, std::uint64_t peers, const std::string& more,
+                       const std::string& timing = "lock-step") {
   const support::Scratch scratch;
   make_run(scratch / "run", graph, more);
   train::RunOptions config;
   config.graph = graph;
   config.peers = peers;
+  config.timing = timing;
   support::write_text(scratch / "run/config.toml", config.to_toml());
   return graph_section(Record(scratch / "run"), 1000);
 }
@@ -45,6 +47,15 @@ TEST(GraphSection, TakesWhatTheRunCountedIfTheyChange) {
   EXPECT_TRUE(holds(html, edge("1-2", "2.50")));
   EXPECT_TRUE(holds(html, edge("0-2", "1.25")));
   EXPECT_TRUE(holds(html, "3 to 0, weight 0.5, 0 B</title>")) << html;
+}
+
+TEST(GraphSection, TakesWhatTheRunCountedIfPeersComeAndGo) {
+  const std::string html = section_of(
+      "ring", 3, R"(, "bytes_by_peer": [9, 9, 9], "bytes_by_edge": [[0, 1, 1000], [1, 2, 500]])",
+      "asynchronous");
+  EXPECT_TRUE(holds(html, edge("0-1", "5.00"))) << html;
+  EXPECT_TRUE(holds(html, edge("1-2", "2.50")));
+  EXPECT_TRUE(holds(html, "0 to 2, weight 0.333, 0 B; 2 to 0")) << html;
 }
 
 TEST(GraphSection, HasNoWidthsWhereARunTellsNone) {

@@ -9,6 +9,7 @@
 #include "hearsay/core/error.h"
 #include "hearsay/run/compare.h"
 #include "hearsay/run/fleet.h"
+#include "support/message_of.h"
 #include "support/scratch.h"
 
 namespace hearsay::run {
@@ -94,6 +95,11 @@ TEST(AsynchronousRun, IsRepeatedWhenItIsResumed) {
   };
   EXPECT_EQ(sha(resumed), sha(whole));
   EXPECT_EQ(lines_of(scratch / "stopped").size(), lines_of(scratch / "whole").size());
+  EXPECT_GT(stopped.last.seconds + resumed.last.seconds, 0);
+  const auto before = support::contents(scratch / "whole");
+  EXPECT_NE(support::message_of([&] { resume(scratch / "whole", 0, silent); }).find("has finished"),
+            std::string::npos);
+  EXPECT_EQ(support::contents(scratch / "whole"), before);
 }
 
 TEST(AsynchronousRun, OutlivesPeersThatDoNotReturn) {
@@ -147,6 +153,13 @@ TEST(AsynchronousRun, RefusesWhatItCannotSimulate) {
   EXPECT_NE(refusal("graph", "torus:2x4").find("there is no torus:2x4 of 7 peers"),
             std::string::npos);
   EXPECT_NE(refusal("link", "latency=1").find("[link]"), std::string::npos);
+  train::RunOptions lock_step;
+  lock_step.link = "speeds=4";
+  EXPECT_NE(support::message_of([&] {
+              run(lock_step, scratch / "a", silent);
+            }).find("need --timing asynchronous"),
+            std::string::npos);
+  EXPECT_NE(refusal("checkpoint", "10").find("have no checkpoints"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(scratch / "a"));
 }
 

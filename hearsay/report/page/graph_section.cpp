@@ -25,10 +25,10 @@ constexpr std::size_t kMostPhases = 12;
 using Ends = std::pair<std::uint32_t, std::uint32_t>;
 
 /// Bytes of each edge over the whole run, by sender and receiver; none if not recorded. In a static
-/// graph all out-neighbours of a peer got the same messages.
+/// graph all out-neighbours of a peer got the same messages, unless peers come and go.
 std::map<Ends, double> bytes_of_edges(const Record& record, graph::Schedule& schedule) {
   std::map<Ends, double> bytes;
-  if (!schedule.is_static()) {
+  if (!schedule.is_static() || record.config().timing == "asynchronous") {
     for (const std::vector<double>& row : record.table("bytes_by_edge")) {
       const auto is_peer = [&](double number) {
         return number >= 0 && number < static_cast<double>(schedule.peers());

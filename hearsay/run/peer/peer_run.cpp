@@ -230,8 +230,8 @@ void PeerRun::evaluate() {
                       .rates = in_place(peer().rate(), self_, peers())};
   const std::uint64_t applied = counts.applied - counts_at_last_.applied;
   if (applied > 0) {
-    now.asynchronous.staleness = static_cast<double>(counts.staleness - counts_at_last_.staleness) /
-                                 static_cast<double>(applied);
+    now.asynchronous.staleness =
+        (counts.staleness - counts_at_last_.staleness) / static_cast<double>(applied);
   }
   counts_at_last_ = counts;
   last_ = std::move(now);
