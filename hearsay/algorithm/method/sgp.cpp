@@ -3,6 +3,8 @@
 ///   x = W (x - lr d(z)),   u = W u,   z = x / u
 ///
 /// overlap=1 sends before the gradient, so messages lag one step: x = W x - lr d(z).
+#include <optional>
+
 #include "hearsay/algorithm/base.h"
 #include "hearsay/algorithm/method/methods.h"
 
@@ -21,6 +23,7 @@ class OverlapSgp : public PushSumBase {
 
   Plan plan(const Round& round) override {
     PushSumBase::plan(round);
+    direction_.reset();
     return {.send_first = true};
   }
 
@@ -28,12 +31,12 @@ class OverlapSgp : public PushSumBase {
   void mix(const Exchange& exchange) override {
     kernels_.mix(exchange.mixing(), exchange.vectors[0], x_);
     u_.mix(exchange);
-    kernels_.axpy(-round_.lr, direction_, x_);
+    if (direction_) kernels_.axpy(-round_.lr, *direction_, x_);
     debias();
   }
 
  private:
-  backend::ConstBlock direction_;
+  std::optional<backend::ConstBlock> direction_;  ///< none in a round without a gradient
 };
 
 }  // namespace
