@@ -11,7 +11,7 @@ namespace hearsay::net {
 /// number, and the body is `seen` and `refused`, u64 each, little-endian.
 struct Ack {
   std::uint64_t highest = 0;  ///< number
-  std::uint64_t seen = 0;     ///< bit k: highest - k arrived
+  std::uint64_t seen = 0;     ///< bit k: highest - k was applied or refused
   std::uint64_t refused = 0;  ///< bit k: highest - k was refused
 
   bool operator==(const Ack&) const = default;

@@ -16,7 +16,7 @@ enum class ByeReason : std::uint8_t {
   kRefused,         ///< the other is shut out for a while
   kDuplicate,       ///< another connection of this pair stays
   kRemoved,         ///< the other is no longer in the fleet file
-  kStuck,           ///< what was sent is not acked
+  kStuck,           ///< the other is silent, or does not ack or take what is sent to it
   kCorrupt,         ///< the other sent a broken frame
 };
 

@@ -32,6 +32,9 @@ class WireEvents {
   /// A frame from a peer whose connection is up: neither a HELLO nor a BYE. Throws CorruptData if
   /// its body is not valid; the connection is then closed.
   virtual void frame(std::uint32_t peer, const Frame& frame) = 0;
+
+  /// More of a frame arrived that is not whole yet, from a peer whose connection is up: it lives.
+  virtual void more_of_a_frame(std::uint32_t /*peer*/) {}
 };
 
 /// How frames travel between the peers of a fleet: over connections, at most one for a pair of

@@ -54,7 +54,9 @@ bool Members::is_live(std::uint32_t peer, double now) const {
   const bool takes_part =
       known.record.incarnation > 0 && (known.record.status == net::Status::kTraining ||
                                        known.record.status == net::Status::kFinished);
-  if (!takes_part || (!known.connected && now - known.broken < kNeighbourSeconds)) return false;
+  if (!takes_part) return false;
+  const bool told_since = known.renewed > known.broken && now - known.broken >= kNeighbourSeconds;
+  if (!known.connected && !told_since) return false;
   return now - known.heard <= (known.connected ? kNeighbourSeconds : patience_);
 }
 

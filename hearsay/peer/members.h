@@ -15,8 +15,8 @@ namespace hearsay::peer {
 /// to peer. No vote and no coordinator: views may differ for a while, which costs time but no mass.
 ///
 /// Live is who trains or has finished, and was heard of lately: a neighbour within 5 s, others
-/// within 1 s more for each hop that a record may take; and whose connection to this peer has not
-/// broken in the last 5 s.
+/// within 1 s more for each hop that a record may take. One whose connection to this peer broke is
+/// dead until it is back, or for 5 s and until others tell something newer of it.
 class Members {
  public:
   /// `hops`: the longest way that a record takes through the graph.
@@ -34,6 +34,8 @@ class Members {
   /// A HELLO was accepted from that peer, whose connection is up: it lives.
   void up(std::uint32_t peer, const net::Hello& hello, double now);
   void down(std::uint32_t peer, double now);
+  /// That neighbour lives, whatever it tells.
+  void heard(std::uint32_t peer, double now) { known_[peer].heard = now; }
 
   /// The newest incarnation of that peer; 0: never heard of.
   std::uint64_t incarnation(std::uint32_t peer) const { return known_[peer].record.incarnation; }

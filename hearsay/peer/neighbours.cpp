@@ -102,8 +102,9 @@ void Neighbours::down(std::uint32_t peer, std::string_view why) {
   neighbour.edge.down();
   models_.down(peer);
   members_.down(peer, wire_->now());
-  log(peer, fmt::format("is gone ({}); {} messages taken back",
-                        neighbour.closing.empty() ? why : neighbour.closing, unacked));
+  log(peer, fmt::format("is gone ({}); {} message{} taken back",
+                        neighbour.closing.empty() ? why : neighbour.closing, unacked,
+                        unacked == 1 ? "" : "s"));
 }
 
 void Neighbours::frame(std::uint32_t peer, const net::Frame& frame) {
@@ -129,6 +130,14 @@ void Neighbours::frame(std::uint32_t peer, const net::Frame& frame) {
       throw CorruptData(
           fmt::format("[frame] a {} has no place here", net::name_of(frame.header.type)));
   }
+}
+
+void Neighbours::more_of_a_frame(std::uint32_t peer) {
+  const std::lock_guard lock(mutex_);
+  Neighbour& neighbour = neighbours_[peer];
+  if (!neighbour.edge.is_up()) return;
+  neighbour.heard = wire_->now();
+  members_.heard(peer, neighbour.heard);  // its pulses come after that frame
 }
 
 void Neighbours::receive(std::uint32_t peer, const net::Frame& frame) {

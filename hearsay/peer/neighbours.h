@@ -76,6 +76,7 @@ class Neighbours final : public net::WireEvents {
   std::optional<net::Bye> judge(std::uint32_t peer, const net::Hello& hello) override;
   void down(std::uint32_t peer, std::string_view why) override;
   void frame(std::uint32_t peer, const net::Frame& frame) override;
+  void more_of_a_frame(std::uint32_t peer) override;
 
   /// To be called every tenth of a second or so: pulses, silence, repetitions.
   void tick();
@@ -137,7 +138,7 @@ class Neighbours final : public net::WireEvents {
  private:
   struct Neighbour {
     Edge edge;
-    double heard = 0;  ///< when the last frame came
+    double heard = 0;  ///< when the last bytes came
     bool ack_due = false;
     std::size_t waiting = 0;  ///< of its messages, to be applied
     std::string closing{};    ///< why this side closed the connection

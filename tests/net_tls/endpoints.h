@@ -37,6 +37,7 @@ class Recorder final : public WireEvents {
     std::string why{};                     ///< of the last `down`
     std::vector<std::uint64_t> numbers{};  ///< of DATA
     std::vector<Bytes> bodies{};           ///< of DATA, and as many
+    int parts = 0;                         ///< of frames that were not whole yet
     std::optional<Hello> hello{};          ///< the other's
   };
 
@@ -85,6 +86,13 @@ class Recorder final : public WireEvents {
       if (frame.header.type != FrameType::kData) return;
       seen.numbers.push_back(frame.header.number);
       seen.bodies.emplace_back(frame.body.begin(), frame.body.end());
+    });
+  }
+
+  void more_of_a_frame(std::uint32_t peer) override {
+    note(peer, [&](Seen& seen) {
+      if (!seen.up) broken_ = "a part of a frame, but not up";
+      ++seen.parts;
     });
   }
 

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hearsay/net/ack.h"
+#include "hearsay/net/tls/outbox.h"
 #include "net_tls/endpoints.h"
 #include "net_tls/raw_tls.h"
 
@@ -125,6 +127,31 @@ TEST_F(Frames, AFrameInPiecesArrivesWhole) {
   for (const std::uint8_t& byte : frame) ASSERT_TRUE(raw.write({&byte, 1}));
   ASSERT_TRUE(seen().wait(1, [](const Recorder::Seen& all) { return !all.numbers.empty(); }));
   EXPECT_EQ(seen().seen(1).bodies, std::vector<Bytes>{Bytes(50, 3)});
+}
+
+TEST_F(Frames, PartsOfAFrameAreASignOfLife) {
+  RawPeer raw = welcome();
+  const Bytes frame = data_frame(7, Bytes(50, 3));
+  ASSERT_TRUE(raw.write({frame.data(), 20}));
+  EXPECT_TRUE(seen().wait(1, [](const Recorder::Seen& all) { return all.parts > 0; }));
+  EXPECT_TRUE(seen().seen(1).numbers.empty());
+}
+
+TEST(Outbox, ShortFramesOvertakeModels) {
+  Outbox outbox(kTestLimits);
+  const Bytes first = data_frame(1, Bytes(700)), second = data_frame(2, Bytes(700));
+  const Bytes pulse = encode_frame(FrameType::kPulse, 0, 0, Bytes(kRecordBytes));
+  const Bytes ack = encode_frame(Ack{.highest = 3});
+  for (const Bytes* frame : {&first, &second, &pulse, &ack}) outbox.put(*frame);
+  Bytes expected;
+  for (const Bytes* frame : {&pulse, &ack, &first, &second}) {
+    expected.insert(expected.end(), frame->begin(), frame->end());
+  }
+  const Outbox::Chunk chunk = outbox.take();
+  EXPECT_EQ(chunk.bytes, expected);
+  EXPECT_EQ(chunk.kinds[0], first.size() + second.size());
+  EXPECT_EQ(chunk.kinds[2], pulse.size() + ack.size());
+  EXPECT_TRUE(outbox.take().bytes.empty());
 }
 
 TEST_F(Frames, FramesBeforeHelloAreNotLookedAt) {

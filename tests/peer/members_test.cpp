@@ -94,6 +94,7 @@ TEST(Members, TakesWhoseConnectionBrokeForDeadForFiveSeconds) {
   members.up(1, {.incarnation = 7}, 10);
   members.down(1, 11);
   EXPECT_FALSE(members.is_live(1, 11));
+  EXPECT_FALSE(members.is_live(1, 16)) << "nobody has heard of it since";
   members.merge(record_of(1, 7, 2), 15);
   EXPECT_FALSE(members.is_live(1, 15.999));
   EXPECT_TRUE(members.is_live(1, 16)) << "others go on hearing of it";

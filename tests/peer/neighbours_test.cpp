@@ -226,6 +226,21 @@ TEST(Neighbours, TellNothingOfSlotIncarnationAndBeat) {
   });
 }
 
+TEST(Neighbours, WaitForALongFrameThatIsOnItsWay) {
+  PeerZero zero;
+  zero.connect(1);
+  for (const double time : {2.0, 4.0, 6.0, 8.0}) {
+    zero.wire.time = time;
+    zero.neighbours.more_of_a_frame(1);
+    zero.neighbours.tick();
+  }
+  EXPECT_TRUE(zero.wire.closed.empty());
+  EXPECT_TRUE(zero.is_live(1)) << "its pulses come after that frame";
+  zero.wire.time = 11;
+  zero.neighbours.tick();
+  EXPECT_EQ(zero.wire.closed.size(), 1u);
+}
+
 TEST(Neighbours, CloseAConnectionThatIsSilentForTwoAndAHalfSeconds) {
   PeerZero zero;
   zero.wire.time = 10;
@@ -261,7 +276,7 @@ TEST(Neighbours, CloseAConnectionThatDoesNotAck) {
   EXPECT_EQ(zero.wire.closed[0], std::pair(1u, net::ByeReason::kStuck));
   zero.neighbours.down(1, "closed here");
   EXPECT_EQ(zero.log.back(),
-            "peer 1 is gone (does not ack what is sent to it); 1 messages taken back");
+            "peer 1 is gone (does not ack what is sent to it); 1 message taken back");
 }
 
 TEST(Neighbours, SayWhyTheWireLostAConnection) {

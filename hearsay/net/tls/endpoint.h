@@ -24,10 +24,10 @@ namespace hearsay::net {
 /// these and take within events; the wire's own, which are leaves.
 ///
 /// Peers that are wanted and have an address are dialled at once, then after 0.25 seconds, doubling
-/// up to 15. If both dial, one connection stays: the first over which both said HELLO, and of two
-/// that began together the one dialled by the smaller id. If a peer whose connection is up makes
-/// another one, it replaces the old one as soon as its HELLO has arrived. `down` comes before
-/// `hello`, and `hello` before `judge`.
+/// up to 15, each times a random number from [1/2, 1). If both dial, one connection stays: the
+/// first over which both said HELLO, and of two that began together the one dialled by the smaller
+/// id. If a peer whose connection is up makes another one, it replaces the old one as soon as its
+/// HELLO has arrived. `down` comes before `hello`, and `hello` before `judge`.
 class TlsEndpoint final : public Wire {
  public:
   struct Parts {

@@ -257,9 +257,16 @@ void Hub::lose(std::uint32_t slot, std::string_view why) {
 }
 
 void Hub::frame(Session& session, const Frame& frame) {
-  const std::uint32_t slot = *session.peer();
-  const bool is_up = peers_[slot].up && peers_[slot].current.get() == &session;
-  if (is_up && !silent_) events_.frame(slot, frame);
+  if (is_up(session) && !silent_) events_.frame(*session.peer(), frame);
+}
+
+void Hub::more_of_a_frame(Session& session) {
+  if (is_up(session) && !silent_) events_.more_of_a_frame(*session.peer());
+}
+
+bool Hub::is_up(const Session& session) const {
+  const Peer& peer = peers_[*session.peer()];
+  return peer.up && peer.current.get() == &session;
 }
 
 void Hub::ended(Session& session, const std::string& why) {

@@ -81,6 +81,7 @@ class Hub final : public Session::Owner {
   void proven(Session& session) override;
   void greeted(Session& session, const Hello& hello) override;
   void frame(Session& session, const Frame& frame) override;
+  void more_of_a_frame(Session& session) override;
   void ended(Session& session, const std::string& why) override;
   void gone(Session& session) override;
 
@@ -101,6 +102,7 @@ class Hub final : public Session::Owner {
   /// There is no current connection any more: tells, if it was up, and lets the contender in.
   void lose(std::uint32_t slot, std::string_view why);
   bool current_stays(const Peer& peer, const Session& contender) const;
+  bool is_up(const Session& session) const;
 
   void tick();
   void tick_later();

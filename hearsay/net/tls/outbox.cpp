@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kShort = 16u << 10;  ///< frames up to this are joined
 constexpr std::size_t kJoined = 64u << 10;
+constexpr std::size_t kOther = 2;         ///< kind of frames that are neither DATA nor MODEL
 constexpr std::size_t kTypeAt = 5;        ///< in the header of a frame
 constexpr std::size_t kWindowFrames = 8;  ///< of an edge
 
@@ -19,7 +20,7 @@ std::size_t kind_of(const Bytes& frame) {
     case FrameType::kModel:
       return 1;
     default:
-      return 2;
+      return kOther;
   }
 }
 
@@ -36,16 +37,17 @@ Outbox::Put Outbox::put(Bytes frame) {
   if (discarding_) return Put::kQueued;
   if (waiting_[kind] + frame.size() > most_[kind]) return Put::kFull;
   waiting_[kind] += frame.size();
-  frames_.push_back(std::move(frame));
+  (kind == kOther ? short_ : long_).push_back(std::move(frame));
   return std::exchange(idle_, false) ? Put::kFirst : Put::kQueued;
 }
 
 Outbox::Chunk Outbox::take() {
   Chunk chunk;
   const std::lock_guard lock(mutex_);
-  idle_ = frames_.empty();
-  while (!frames_.empty()) {
-    Bytes& next = frames_.front();
+  idle_ = short_.empty() && long_.empty();
+  while (!short_.empty() || !long_.empty()) {
+    std::deque<Bytes>& frames = short_.empty() ? long_ : short_;
+    Bytes& next = frames.front();
     const bool joins = next.size() <= kShort && chunk.bytes.size() + next.size() <= kJoined;
     if (!chunk.bytes.empty() && !joins) break;
     chunk.kinds[kind_of(next)] += next.size();
@@ -54,7 +56,7 @@ Outbox::Chunk Outbox::take() {
     } else {
       chunk.bytes.insert(chunk.bytes.end(), next.begin(), next.end());
     }
-    frames_.pop_front();
+    frames.pop_front();
     if (chunk.bytes.size() > kShort && !joins) break;
   }
   return chunk;
@@ -68,7 +70,8 @@ void Outbox::written(const Chunk& chunk) {
 void Outbox::discard() {
   const std::lock_guard lock(mutex_);
   discarding_ = true;
-  frames_.clear();
+  short_.clear();
+  long_.clear();
 }
 
 }  // namespace hearsay::net

@@ -10,7 +10,9 @@
 
 namespace hearsay::net {
 
-/// Frames on their way into one connection: any thread puts them in, one takes them out, in order.
+/// Frames on their way into one connection: any thread puts them in, one takes them out. DATA and
+/// MODEL frames, which are long, keep their order; the others overtake them and keep theirs: a
+/// pulse behind a queue of models would come too late to say that its sender lives.
 ///
 /// Bounded, each kind of frame for itself, so that none keeps another out: DATA by the window of an
 /// edge and one message, MODEL and all others by kMostOther each. Its lock is a leaf: nothing else
@@ -45,7 +47,7 @@ class Outbox {
  private:
   std::array<std::size_t, 3> most_;
   mutable std::mutex mutex_;
-  std::deque<Bytes> frames_;
+  std::deque<Bytes> short_, long_;        ///< taken first; then
   std::array<std::size_t, 3> waiting_{};  ///< bytes of each kind
   bool idle_ = true;                      ///< `take` returned nothing
   bool discarding_ = false;

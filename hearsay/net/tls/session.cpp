@@ -241,8 +241,9 @@ void Session::take_in(ByteView piece) {
   }
   if (reader_.waiting() == 0) {
     frame_age_ = kNever;
-  } else if (whole || frame_age_ == kNever) {
-    frame_age_ = 0;
+  } else {
+    if (whole || frame_age_ == kNever) frame_age_ = 0;
+    if (greeted_) parts_.owner.more_of_a_frame(*this);
   }
 }
 

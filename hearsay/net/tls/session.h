@@ -40,6 +40,8 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void greeted(Session& session, const Hello& hello) = 0;
     /// After `greeted`: any frame but HELLO and BYE. May throw CorruptData, which ends it.
     virtual void frame(Session& session, const Frame& frame) = 0;
+    /// After `greeted`: more of a frame that is not whole yet.
+    virtual void more_of_a_frame(Session& session) = 0;
     /// It ends by itself; nothing but `gone` follows. Not called after `finish` or `abandon`.
     virtual void ended(Session& session, const std::string& why) = 0;
     /// Its socket is closed.
