@@ -15,7 +15,7 @@ namespace hearsay::peer {
 namespace {
 
 constexpr std::string_view kProtocol = "hearsay/1";
-constexpr double kTickSeconds = 0.1;
+constexpr double kHostTickSeconds = 0.1;
 constexpr double kLookSeconds = 0.02;        ///< between two looks at the fleet, before it enters
 constexpr double kAloneSeconds = 5;          ///< for others, with a model of its own
 constexpr double kUntoldSeconds = 2;         ///< for the first pulse of who is connected
@@ -90,7 +90,7 @@ Host::~Host() {
 
 void Host::tick_until_stopped() {
   std::unique_lock lock(mutex_);
-  const auto tick = std::chrono::duration<double>(kTickSeconds);
+  const auto tick = std::chrono::duration<double>(kHostTickSeconds);
   while (!stopping_.wait_for(lock, tick, [&] { return stopped_; })) {
     lock.unlock();
     peer_->neighbours().tick();
@@ -152,22 +152,23 @@ Host::Others Host::look() const {
 
 bool Host::try_to_enter(const Others& others, double waited) {
   if (!others.known && waited < kUntoldSeconds) return false;
-  const auto begin = [&](std::optional<train::SavedModel> model, double clock) {
-    peer_->enter(std::move(model), static_cast<std::uint64_t>(clock));
+  const auto begin = [&](double clock) {  // with its model, or with the initial one
+    peer_->enter(std::move(model_), static_cast<std::uint64_t>(clock));
+    model_.reset();
     return true;
   };
   if (others.training.empty()) {
     const std::size_t here = 1 + others.connected.size();
     if (model_) {
       const bool enough = here > 1 || waited >= kAloneSeconds;
-      return enough && begin(std::move(model_), parts_.clock);
+      return enough && begin(parts_.clock);
     }
     const std::size_t wanted = std::min<std::size_t>(parts_.wait_for, parts_.options.peers);
-    return here >= wanted && begin({}, 0);
+    return here >= wanted && begin(0);
   }
-  if (model_) return begin(std::move(model_), std::max(parts_.clock, others.clock));
-  if (others.clock < 1) return begin({}, 0);
-  return fetch_model(others) && begin(std::move(model_), others.clock);
+  if (model_) return begin(std::max(parts_.clock, others.clock));
+  if (others.clock < 1) return begin(0);
+  return fetch_model(others) && begin(others.clock);
 }
 
 /// Asks for a model, one neighbour after the other until one sends all of it.

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path file_of(const fs::path& out) { return out / "peer.toml"; }
+fs::path settings_file(const fs::path& out) { return out / "peer.toml"; }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string PeerSettings::to_toml() const {
 }
 
 PeerSettings read_peer_settings(const fs::path& out) {
-  const fs::path file = file_of(out);
+  const fs::path file = settings_file(out);
   if (!is_of_peer(out)) {
     throw InvalidArgument(fmt::format(
         "[peer] {} is no run directory of a peer: there is no peer.toml in it", out.string()));
@@ -46,7 +46,7 @@ PeerSettings read_peer_settings(const fs::path& out) {
 
 bool is_of_peer(const fs::path& out) {
   std::error_code error;
-  return fs::exists(file_of(out), error);
+  return fs::exists(settings_file(out), error);
 }
 
 std::optional<net::Address> listening_address(const net::FleetPeer& peer) {
