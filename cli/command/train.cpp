@@ -217,6 +217,7 @@ int train_several_files(const TrainOptions& options, gossip::ProcessGroup& group
 
 int train_command(const TrainOptions& options) {
   catch_signals();
+  if (spec_name(options.transport) == "tls") complain("hearsay: connecting with the others ...\n");
   const auto transport = transport::make_transport(options.transport);
   return in_all_processes(*transport, [&](Run& run) {
     const bool several = options.config_files.size() > 1 && options.resume.empty();

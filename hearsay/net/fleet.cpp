@@ -149,4 +149,13 @@ Fleet read_fleet(const std::filesystem::path& file) {
   return parse_fleet(text, file.string());
 }
 
+std::optional<Address> listening_address(const FleetPeer& peer) {
+  if (!peer.address) return {};
+  const auto [host, port] = *peer.address;
+  if (host == "localhost") return Address{"127.0.0.1", port};
+  if (host.starts_with("127.") || host == "::1") return peer.address;
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return Address{is_v6 ? "::" : "0.0.0.0", port};
+}
+
 }  // namespace hearsay::net

@@ -57,4 +57,8 @@ Fleet parse_fleet(std::string_view text, const std::string& source);
 /// Reads a file. Throws InvalidArgument, also if it cannot be read.
 Fleet read_fleet(const std::filesystem::path& file);
 
+/// Where a peer of the fleet listens by default: on the port of its address, on all interfaces
+/// unless that is one of this device alone (127.0.0.1, ::1, localhost). Empty if it has none.
+std::optional<Address> listening_address(const FleetPeer& peer);
+
 }  // namespace hearsay::net

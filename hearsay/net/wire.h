@@ -35,6 +35,9 @@ class WireEvents {
 
   /// More of a frame arrived that is not whole yet, from a peer whose connection is up: it lives.
   virtual void more_of_a_frame(std::uint32_t /*peer*/) {}
+
+  /// A queue that had no room for a frame has room again.
+  virtual void room(std::uint32_t /*peer*/) {}
 };
 
 /// How frames travel between the peers of a fleet: over connections, at most one for a pair of

@@ -2,6 +2,7 @@
 
 #include "hearsay/transport/alone.h"
 #include "hearsay/transport/mpi/mpi.h"
+#include "hearsay/transport/tls/tls.h"
 
 namespace hearsay::transport {
 
@@ -16,6 +17,8 @@ std::unique_ptr<Transport> make_auto(const Arguments&) {
 
 constexpr Entry kRegistry[] = {
     {"auto", "auto", "mpi if mpirun started this process, else all peers in one", {}, make_auto},
+    {"tls", "tls:fleet=fleet.toml,identity=n1.pem",
+     "the processes of a fleet file, over mutual TLS", kTlsParameters, make_tls},
     {"mpi", "mpi:allreduce=fast", "the processes of an mpirun", kMpiParameters, make_mpi},
 };
 

@@ -230,5 +230,18 @@ TEST(FleetPeer, HasANameThatCanStandInALog) {
   EXPECT_EQ(refusal("a\x7f"), "[name] 'a\x7f' has a control character" + after);
 }
 
+TEST(FleetPeer, ListensOnThePortOfItsAddress) {
+  const auto address = [](std::optional<Address> of_fleet) {
+    return listening_address({.name = "a", .address = std::move(of_fleet)});
+  };
+  EXPECT_FALSE(address({}));
+  EXPECT_EQ(address(Address{"10.0.0.13", 7420}), (Address{"0.0.0.0", 7420}));
+  EXPECT_EQ(address(Address{"pi.local", 1}), (Address{"0.0.0.0", 1}));
+  EXPECT_EQ(address(Address{"fd00::13", 7420}), (Address{"::", 7420}));
+  EXPECT_EQ(address(Address{"127.3.2.1", 7}), (Address{"127.3.2.1", 7}));
+  EXPECT_EQ(address(Address{"::1", 7}), (Address{"::1", 7}));
+  EXPECT_EQ(address(Address{"localhost", 7}), (Address{"127.0.0.1", 7}));
+}
+
 }  // namespace
 }  // namespace hearsay::net

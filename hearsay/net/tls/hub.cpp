@@ -264,6 +264,10 @@ void Hub::more_of_a_frame(Session& session) {
   if (is_up(session) && !silent_) events_.more_of_a_frame(*session.peer());
 }
 
+void Hub::room(Session& session) {
+  if (is_up(session) && !silent_) events_.room(*session.peer());
+}
+
 bool Hub::is_up(const Session& session) const {
   const Peer& peer = peers_[*session.peer()];
   return peer.up && peer.current.get() == &session;

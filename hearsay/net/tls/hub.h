@@ -82,6 +82,7 @@ class Hub final : public Session::Owner {
   void greeted(Session& session, const Hello& hello) override;
   void frame(Session& session, const Frame& frame) override;
   void more_of_a_frame(Session& session) override;
+  void room(Session& session) override;
   void ended(Session& session, const std::string& why) override;
   void gone(Session& session) override;
 

@@ -35,7 +35,10 @@ Outbox::Put Outbox::put(Bytes frame) {
   const std::size_t kind = kind_of(frame);
   const std::lock_guard lock(mutex_);
   if (discarding_) return Put::kQueued;
-  if (waiting_[kind] + frame.size() > most_[kind]) return Put::kFull;
+  if (waiting_[kind] + frame.size() > most_[kind]) {
+    refused_ = true;
+    return Put::kFull;
+  }
   waiting_[kind] += frame.size();
   (kind == kOther ? short_ : long_).push_back(std::move(frame));
   return std::exchange(idle_, false) ? Put::kFirst : Put::kQueued;
@@ -62,9 +65,10 @@ Outbox::Chunk Outbox::take() {
   return chunk;
 }
 
-void Outbox::written(const Chunk& chunk) {
+bool Outbox::written(const Chunk& chunk) {
   const std::lock_guard lock(mutex_);
   for (std::size_t kind = 0; kind < waiting_.size(); ++kind) waiting_[kind] -= chunk.kinds[kind];
+  return std::exchange(refused_, false);
 }
 
 void Outbox::discard() {

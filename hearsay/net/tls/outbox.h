@@ -39,7 +39,8 @@ class Outbox {
   };
   /// The next; no bytes: there is nothing.
   Chunk take();
-  void written(const Chunk& chunk);
+  /// Returns whether `put` has refused a frame since the last call.
+  bool written(const Chunk& chunk);
 
   /// Drop all frames, and from now on those that are put in, as if they had been taken.
   void discard();
@@ -50,6 +51,7 @@ class Outbox {
   std::deque<Bytes> short_, long_;        ///< taken first; then
   std::array<std::size_t, 3> waiting_{};  ///< bytes of each kind
   bool idle_ = true;                      ///< `take` returned nothing
+  bool refused_ = false;                  ///< a frame, since `written`
   bool discarding_ = false;
 };
 

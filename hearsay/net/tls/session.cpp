@@ -302,9 +302,10 @@ void Session::write() {
 }
 
 bool Session::next_chunk() {
-  outbox_->written(chunk_);
+  const bool has_room_again = outbox_->written(chunk_);
   chunk_ = {};
   sent_ = 0;
+  if (has_room_again && phase_ == Phase::kOpen) parts_.owner.room(*this);
   if (!hello_.empty()) {
     chunk_.bytes = std::exchange(hello_, {});
   } else if (flowing_) {

@@ -42,6 +42,8 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void frame(Session& session, const Frame& frame) = 0;
     /// After `greeted`: more of a frame that is not whole yet.
     virtual void more_of_a_frame(Session& session) = 0;
+    /// The outbox had no room for a frame, and has it now.
+    virtual void room(Session& session) = 0;
     /// It ends by itself; nothing but `gone` follows. Not called after `finish` or `abandon`.
     virtual void ended(Session& session, const std::string& why) = 0;
     /// Its socket is closed.

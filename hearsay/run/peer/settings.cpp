@@ -49,15 +49,6 @@ bool is_of_peer(const fs::path& out) {
   return fs::exists(settings_file(out), error);
 }
 
-std::optional<net::Address> listening_address(const net::FleetPeer& peer) {
-  if (!peer.address) return {};
-  const auto [host, port] = *peer.address;
-  if (host == "localhost") return net::Address{"127.0.0.1", port};
-  if (host.starts_with("127.") || host == "::1") return peer.address;
-  const bool is_v6 = host.find(':') != std::string::npos;
-  return net::Address{is_v6 ? "::" : "0.0.0.0", port};
-}
-
 train::RunOptions options_of_fleet(const net::Fleet& fleet, const PeerSettings& settings) {
   const std::string source = settings.fleet.string();
   train::RunOptions options;

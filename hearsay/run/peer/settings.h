@@ -29,10 +29,6 @@ PeerSettings read_peer_settings(const std::filesystem::path& out);
 /// Whether a run directory is that of one peer on a device.
 bool is_of_peer(const std::filesystem::path& out);
 
-/// Where a peer of the fleet listens by default: on the port of its address, on all interfaces
-/// unless that is one of this device alone (127.0.0.1, ::1, localhost). Empty if it has none.
-std::optional<net::Address> listening_address(const net::FleetPeer& peer);
-
 /// The settings of the fleet file's [train] on a device, resolved: as many asynchronous peers as it
 /// lists. Throws InvalidArgument, also for settings that cannot be there.
 train::RunOptions options_of_fleet(const net::Fleet& fleet, const PeerSettings& settings);

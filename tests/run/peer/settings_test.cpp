@@ -34,19 +34,6 @@ TEST(PeerSettings, AreReadAsTheyWereWritten) {
   EXPECT_THROW(read_peer_settings(scratch.path()), InvalidArgument);
 }
 
-TEST(PeerSettings, ListenWhereTheFleetSays) {
-  const auto address = [](std::optional<net::Address> of_fleet) {
-    return listening_address({.name = "a", .address = std::move(of_fleet)});
-  };
-  EXPECT_FALSE(address({}));
-  EXPECT_EQ(address(net::Address{"10.0.0.13", 7420}), (net::Address{"0.0.0.0", 7420}));
-  EXPECT_EQ(address(net::Address{"pi.local", 1}), (net::Address{"0.0.0.0", 1}));
-  EXPECT_EQ(address(net::Address{"fd00::13", 7420}), (net::Address{"::", 7420}));
-  EXPECT_EQ(address(net::Address{"127.3.2.1", 7}), (net::Address{"127.3.2.1", 7}));
-  EXPECT_EQ(address(net::Address{"::1", 7}), (net::Address{"::1", 7}));
-  EXPECT_EQ(address(net::Address{"localhost", 7}), (net::Address{"127.0.0.1", 7}));
-}
-
 TEST(PeerSettings, MakeARunOfThoseOfTheFleet) {
   net::Fleet fleet{.peers = {{.name = "a", .id = {1}}, {.name = "b", .id = {2}}}, .train = ""};
   fleet.train = "algorithm = 'sgp'\ncompressor = 'identity'\n";
