@@ -191,7 +191,7 @@ TEST(Host, EntersLateWithTheModelOfANeighbour) {
   Devices devices(3, kNoEnd);
   devices.start(0);
   devices.start(1);
-  ASSERT_TRUE(comes_true([&] { return devices[0].clock > 100; }));
+  ASSERT_TRUE(comes_true([&] { return devices[0].clock > 200 && devices[1].clock > 200; }));
   devices.start(2);
   ASSERT_TRUE(comes_true([&] { return devices[2].entered.load(); }));
   EXPECT_GE(devices[2].first_round, 100u);
@@ -210,7 +210,7 @@ TEST(Host, ReturnsWithItsOwnModelAtTheClockOfTheFleet) {
   EXPECT_TRUE(devices[2].host->has_left());
   const train::SavedModel model = devices[2].host->peer().model();
   devices.stop(2);
-  ASSERT_TRUE(comes_true([&] { return devices[0].clock > 500; }));
+  ASSERT_TRUE(comes_true([&] { return devices[0].clock > 500 && devices[1].clock > 500; }));
   devices.start(2, {.model = model, .clock = 20});
   ASSERT_TRUE(comes_true([&] { return devices[2].entered.load(); }));
   EXPECT_GE(devices[2].first_round, 250u);
