@@ -18,6 +18,8 @@ if(HEARSAY_SANITIZE)
   target_compile_options(hearsay_common_flags INTERFACE
     -fsanitize=${HEARSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(hearsay_common_flags INTERFACE -fsanitize=${HEARSAY_SANITIZE})
+  # GCC 12 takes std::optional for uninitialized once its code is instrumented.
+  target_compile_options(hearsay_common_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
 endif()
 
 add_library(hearsay_dev_flags INTERFACE)

@@ -8,7 +8,53 @@
 
 namespace hearsay {
 
+namespace {
+
+/// The end of the string that begins at `begin`; that of the line if it is not closed there.
+std::size_t end_of_string(std::string_view text, std::size_t begin) {
+  const char quote = text[begin];
+  const std::string three(3, quote);
+  const bool is_long = text.substr(begin, 3) == three;
+  std::size_t at = begin + (is_long ? 3 : 1);
+  for (; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (is_long && text.substr(at, 3) == three) {
+      at += 3;
+      // Up to two quotes may stand before the last three.
+      for (int more = 0; more < 2 && at < text.size() && text[at] == quote; ++more) ++at;
+      return at;
+    } else if (!is_long && (text[at] == quote || text[at] == '\n')) {
+      return at + (text[at] == quote ? 1 : 0);
+    }
+  }
+  return std::min(at, text.size());
+}
+
+/// Outside of strings and comments TOML is ASCII; toml++ 3 has undefined behaviour on some of what
+/// is not (is_non_ascii_horizontal_whitespace).
+void check_ascii(std::string_view text, const std::string& file) {
+  std::size_t line = 1;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  for (std::size_t at = text.starts_with(kByteOrderMark) ? 3 : 0; at < text.size();) {
+    const char c = text[at];
+    std::size_t next = at + 1;
+    if (c == '#') next = std::min(text.find('\n', at), text.size());
+    if (c == '"' || c == '\'') next = end_of_string(text, at);
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      throw InvalidArgument(
+          fmt::format("[{}, line {}] a character that is not ASCII; put the key or value in quotes",
+                      file, line));
+    }
+    line += static_cast<std::size_t>(std::ranges::count(text.substr(at, next - at), '\n'));
+    at = next;
+  }
+}
+
+}  // namespace
+
 toml::table parse_toml(std::string_view text, const std::string& file) {
+  check_ascii(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {

@@ -100,11 +100,11 @@ TEST(OutboxOfOne, GivesFramesInOrderAndShortOnesTogether) {
   Bytes taken;
   std::size_t chunks = 0;
   for (;;) {
-    const Outbox::Chunk chunk = outbox.take();
+    Outbox::Chunk chunk = outbox.take();
     if (chunk.bytes.empty()) break;
     ++chunks;
     taken.insert(taken.end(), chunk.bytes.begin(), chunk.bytes.end());
-    outbox.written(chunk);
+    outbox.written(chunk, chunk.bytes.size());
   }
   EXPECT_EQ(taken, all);
   EXPECT_LT(chunks, 20u);
@@ -117,9 +117,12 @@ TEST(OutboxOfOne, CountsWhatIsBeingWritten) {
   std::size_t taken = 0;
   while (outbox.put(model) != Outbox::Put::kFull) ++taken;
   EXPECT_EQ(taken, Outbox::kMostOther / model.size());
-  const Outbox::Chunk chunk = outbox.take();
+  Outbox::Chunk chunk = outbox.take();
   EXPECT_EQ(outbox.put(model), Outbox::Put::kFull);
-  outbox.written(chunk);
+  EXPECT_TRUE(outbox.written(chunk, 1000)) << "a frame was refused";
+  EXPECT_EQ(outbox.put(model), Outbox::Put::kFull);
+  EXPECT_TRUE(outbox.written(chunk, chunk.bytes.size() - 1000));
+  EXPECT_FALSE(outbox.written(chunk, 0)) << "no other since";
   EXPECT_EQ(outbox.put(model), Outbox::Put::kQueued);
   outbox.discard();
   EXPECT_TRUE(outbox.take().bytes.empty());

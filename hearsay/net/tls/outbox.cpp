@@ -1,5 +1,6 @@
 #include "hearsay/net/tls/outbox.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -65,9 +66,14 @@ Outbox::Chunk Outbox::take() {
   return chunk;
 }
 
-bool Outbox::written(const Chunk& chunk) {
+bool Outbox::written(Chunk& chunk, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t kind = 0; kind < waiting_.size(); ++kind) waiting_[kind] -= chunk.kinds[kind];
+  for (std::size_t kind = 0; kind < waiting_.size(); ++kind) {
+    const std::size_t part = std::min(bytes, chunk.kinds[kind]);
+    chunk.kinds[kind] -= part;
+    waiting_[kind] -= part;
+    bytes -= part;
+  }
   return std::exchange(refused_, false);
 }
 

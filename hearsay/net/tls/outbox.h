@@ -32,15 +32,16 @@ class Outbox {
   /// A frame of at least kFrameHeaderBytes bytes.
   Put put(Bytes frame);
 
-  /// A long frame, or several short ones. They count as waiting until `written`.
+  /// A long frame, or several short ones.
   struct Chunk {
     Bytes bytes{};
-    std::array<std::size_t, 3> kinds{};  ///< bytes of each kind
+    std::array<std::size_t, 3> kinds{};  ///< bytes of each kind that count as waiting
   };
   /// The next; no bytes: there is nothing.
   Chunk take();
-  /// Returns whether `put` has refused a frame since the last call.
-  bool written(const Chunk& chunk);
+  /// So many more bytes of a chunk no longer wait. Returns whether `put` has refused a frame since
+  /// the last call.
+  bool written(Chunk& chunk, std::size_t bytes);
 
   /// Drop all frames, and from now on those that are put in, as if they had been taken.
   void discard();

@@ -15,6 +15,8 @@ namespace hearsay::net {
 
 namespace {
 
+constexpr std::size_t kCounted = 1u << 20;  ///< bytes of a chunk at a time that are counted
+
 std::string remote_of(const asio::ip::tcp::socket& socket) {
   asio::error_code error;
   const auto end = socket.remote_endpoint(error);
@@ -290,6 +292,7 @@ void Session::write() {
                                  static_cast<int>(chunk_.bytes.size() - sent_));
     if (result > 0) {
       sent_ += static_cast<std::size_t>(result);
+      if (sent_ - counted_ >= kCounted) count_sent();
       continue;
     }
     const int error = SSL_get_error(ssl_.get(), result);
@@ -301,11 +304,16 @@ void Session::write() {
   if (tls_failed_) await_readable();
 }
 
-bool Session::next_chunk() {
-  const bool has_room_again = outbox_->written(chunk_);
-  chunk_ = {};
-  sent_ = 0;
+/// What was sent no longer takes room.
+void Session::count_sent() {
+  const bool has_room_again = outbox_->written(chunk_, sent_ - std::exchange(counted_, sent_));
   if (has_room_again && phase_ == Phase::kOpen) parts_.owner.room(*this);
+}
+
+bool Session::next_chunk() {
+  count_sent();
+  chunk_ = {};
+  sent_ = counted_ = 0;
   if (!hello_.empty()) {
     chunk_.bytes = std::exchange(hello_, {});
   } else if (flowing_) {

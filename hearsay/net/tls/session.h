@@ -111,6 +111,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void write();
   bool next_chunk();
+  void count_sent();
   void say_goodbye();
 
   /// Tells the owner; `politely`: the other may read what was sent before the socket is closed.
@@ -137,10 +138,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
   std::shared_ptr<Outbox> outbox_;
   Outbox::Chunk chunk_;
-  std::size_t sent_ = 0;  ///< of chunk_
-  Bytes hello_, bye_;     ///< to be sent before and after the outbox
-  bool flowing_ = false;  ///< the outbox is sent
-  bool shut_ = false;     ///< nothing more is sent
+  std::size_t sent_ = 0, counted_ = 0;  ///< of chunk_
+  Bytes hello_, bye_;                   ///< to be sent before and after the outbox
+  bool flowing_ = false;                ///< the outbox is sent
+  bool shut_ = false;                   ///< nothing more is sent
 };
 
 }  // namespace hearsay::net
