@@ -34,8 +34,9 @@ TEST(MakeTransport, RefusesMpiWithoutMpirun) {
 }
 
 TEST(MakeTransport, NamesWhatThereIs) {
-  EXPECT_EQ(error_of("mpj"),
-            "[transport] no transport is named 'mpj' (did you mean 'mpi'?); there are auto, tls, mpi");
+  EXPECT_EQ(
+      error_of("mpj"),
+      "[transport] no transport is named 'mpj' (did you mean 'mpi'?); there are auto, tls, mpi");
   EXPECT_NE(error_of("auto:allreduce=fast"), "no error");
 }
 
