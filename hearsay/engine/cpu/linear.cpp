@@ -163,9 +163,86 @@ class LinearStep final : public Step {
   std::size_t scratch_bytes_ = 0;  ///< of a lane
 };
 
+/// The same for few weights, in plain loops: the code that oneDNN generates for its products takes
+/// more memory than such a layer, and than a small network.
+class SmallLinearStep final : public Step {
+ public:
+  SmallLinearStep(const model::Linear& linear, const Site& site)
+      : site_(site), in_(site.x->shape.channels), out_(linear.out), bias_(linear.bias) {}
+
+  static bool is_for(const model::Linear& linear, const Site& site) {
+    constexpr std::size_t kMostWeights = 6144;
+    return site.x->shape.channels * linear.out <= kMostWeights;
+  }
+
+  Demands demands() const override {
+    return {.input_in_backward = true,
+            .output_in_backward = site_.relu,
+            .scratch_bytes = is_wide() ? in_ * out_ * sizeof(float) : 0};
+  }
+
+  void forward(const Call& call, std::byte* scratch) override {
+    const float* weights = call.parameters + site_.places.parameter[0];
+    const float* bias = call.parameters + site_.places.parameter[1];
+    auto* turned = reinterpret_cast<float*>(scratch);
+    if (is_wide()) {
+      for (std::size_t o = 0; o < out_; ++o) {
+        for (std::size_t i = 0; i < in_; ++i) turned[i * out_ + o] = weights[o * in_ + i];
+      }
+    }
+    for_samples([&](std::size_t n) {
+      const float* x = site_.x->data() + n * in_;
+      float* y = site_.y->data() + n * out_;
+      if (is_wide()) {
+        backend::cpu::sum_rows(x, 1, turned, in_, y, out_);
+      } else {
+        for (std::size_t o = 0; o < out_; ++o) y[o] = backend::cpu::dot(x, weights + o * in_, in_);
+      }
+      if (bias_) backend::cpu::add(y, bias, y, out_);
+      if (site_.relu) backend::cpu::relu(y, y, out_);
+    });
+  }
+
+  void backward(const Call& call, std::byte*) override {
+    float* dy = collect(site_.lanes, *site_.y);
+    const std::size_t samples = site_.x->tiles.samples;
+    if (site_.relu) backend::cpu::relu_backward(site_.y->data(), dy, samples * out_);
+    for (std::size_t o = 0; o < out_; ++o) {
+      backend::cpu::sum_rows(dy + o, out_, site_.x->data(), samples,
+                             call.gradient + site_.places.parameter[0] + o * in_, in_);
+      if (!bias_) continue;
+      float& bias = call.gradient[site_.places.parameter[1] + o];
+      bias = 0;
+      for (std::size_t n = 0; n < samples; ++n) bias += dy[n * out_ + o];
+    }
+    if (!site_.x->wants_gradient()) return;
+    const float* weights = call.parameters + site_.places.parameter[0];
+    float* dx = site_.x->next_gradient();
+    for_samples([&](std::size_t n) {
+      backend::cpu::sum_rows(dy + n * out_, 1, weights, out_, dx + n * in_, in_);
+    });
+  }
+
+ private:
+  /// Whether a vector of outputs is computed faster than single ones.
+  bool is_wide() const { return out_ >= 16; }
+
+  template <class Body>
+  void for_samples(const Body& body) const {
+    site_.lanes.for_samples(site_.x->tiles.samples, in_, [&](std::size_t first, std::size_t count) {
+      for (std::size_t n = first; n < first + count; ++n) body(n);
+    });
+  }
+
+  Site site_;
+  std::size_t in_, out_;
+  bool bias_;
+};
+
 }  // namespace
 
 std::unique_ptr<Step> make_linear(const model::Linear& linear, const Site& site) {
+  if (SmallLinearStep::is_for(linear, site)) return std::make_unique<SmallLinearStep>(linear, site);
   return std::make_unique<LinearStep>(linear, site);
 }
 
