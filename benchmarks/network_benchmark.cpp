@@ -1,4 +1,4 @@
-/// Cost of a network's training step: images per second, scaling of peers over two threads, memory
+/// Cost of a network's training step: images per second, scaling over threads, memory
 /// per peer, and the overhead of compression and mixing. Ratios within one run; see
 /// docs/performance.md.
 #include <benchmark/benchmark.h>
@@ -170,6 +170,31 @@ void two_threads(benchmark::State& state) {
 }
 BENCHMARK(two_threads)->MinTime(8)->Unit(benchmark::kMillisecond);
 
+/// One peer on several threads against one on one thread, alternating: the speedup.
+void peer_on_threads(benchmark::State& state, const std::string& model,
+                     backend::Precision precision) {
+  Peers one(model, 1, 1, precision),
+      several(model, 1, static_cast<std::size_t>(state.range(0)), precision);
+  std::vector<double> alone, together;
+  for (auto _ : state) {
+    alone.push_back(one.seconds_of_a_round());
+    together.push_back(several.seconds_of_a_round());
+  }
+  state.counters["ms_of_one_thread"] = 1e3 * std::ranges::min(alone);
+  state.counters["speedup_best"] = std::ranges::min(alone) / std::ranges::min(together);
+  state.counters["speedup_median"] = median(alone) / median(together);
+}
+BENCHMARK_CAPTURE(peer_on_threads, resnet20, "resnet20", backend::Precision::kFp32)
+    ->RangeMultiplier(2)
+    ->Range(2, 16)
+    ->MinTime(5)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(peer_on_threads, resnet20_int8, kBytes, backend::Precision::kInt8)
+    ->RangeMultiplier(2)
+    ->Range(2, 16)
+    ->MinTime(5)
+    ->Unit(benchmark::kMillisecond);
+
 /// Overhead of everything but the gradient (local step, compression, error feedback, mixing,
 /// checks) in a round of four peers: sparse-push at top-1 % on the directed ring of the paper, one
 /// thread.
@@ -208,57 +233,86 @@ double status_bytes(const std::string& name) {
   return 0;
 }
 
+/// What a process trains in `peak_memory`.
+struct Trained {
+  std::string model, precision = "fp32", data = kImages;
+  std::size_t batch = kBatch, threads = 1;
+};
+
 /// A whole process that trains one peer with sparse-push, started by `peak_memory`: prints its peak
 /// resident memory beyond the dataset.
-int train_one_peer(const std::string& model, const std::string& precision) {
+int train_one_peer(const Trained& trained) {
   train::RunOptions config;
   config.peers = 1;
   config.graph = "complete";
   config.algorithm = "sparse-push";
-  config.data = kImages;
-  config.model = model;
-  config.precision = precision;
+  config.data = trained.data;
+  config.model = trained.model;
+  config.precision = trained.precision;
+  config.batch = trained.batch;
   config.rounds = 10;
-  config.threads = 1;
+  config.threads = trained.threads;
   {
     train::Trainer trainer(resolve(config));
     for (int t = 0; t < 10; ++t) trainer.run_round(t == 9);
     trainer.evaluate();
   }
   const double peak = status_bytes("VmHWM");
-  const auto images = data::make_dataset(kImages);
+  const auto images = data::make_dataset(trained.data);
   const auto dataset =
       static_cast<double>(images->train.inputs.size() + images->test.inputs.size());
   fmt::print("{}\n", peak - dataset);
   return 0;
 }
 
-void peak_memory(benchmark::State& state, const char* model, const char* precision) {
+void peak_memory(benchmark::State& state, const Trained& trained) {
   double bytes = 0;
   for (auto _ : state) {
     const std::string self =
-        fmt::format("/proc/{}/exe --train-one-peer {} {}", getpid(), model, precision);
+        fmt::format("/proc/{}/exe --train-one-peer {} {} {} {} {}", getpid(), trained.model,
+                    trained.precision, trained.data, trained.batch, trained.threads);
     FILE* child = popen(self.c_str(), "r");
     if (child == nullptr || fscanf(child, "%lf", &bytes) != 1) state.SkipWithError("no child");
     if (child != nullptr) pclose(child);
   }
   state.counters["MB"] = bytes / 1e6;
 }
-BENCHMARK_CAPTURE(peak_memory, resnet20, "resnet20", "fp32")
+BENCHMARK_CAPTURE(peak_memory, resnet20, Trained{"resnet20"})
     ->Iterations(1)
     ->Unit(benchmark::kSecond);
-BENCHMARK_CAPTURE(peak_memory, resnet20_evonorm, kFloats, "fp32")
+BENCHMARK_CAPTURE(peak_memory, resnet20_two_threads,
+                  Trained{"resnet20", "fp32", kImages, kBatch, 2})
     ->Iterations(1)
     ->Unit(benchmark::kSecond);
-BENCHMARK_CAPTURE(peak_memory, resnet20_int8, kBytes, "int8")
+BENCHMARK_CAPTURE(peak_memory, resnet20_evonorm, Trained{kFloats})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, resnet20_int8, Trained{kBytes, "int8"})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, resnet20_int8_batch_8, Trained{kBytes, "int8", kImages, 8})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, resnet20_int8_batch_8_two_threads,
+                  Trained{kBytes, "int8", kImages, 8, 2})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, cnn_digits, Trained{"cnn", "fp32", "digits"})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(peak_memory, cnn_digits_two_threads, Trained{"cnn", "fp32", "digits", kBatch, 2})
     ->Iterations(1)
     ->Unit(benchmark::kSecond);
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::strcmp(argv[1], "--train-one-peer") == 0) {
-    return train_one_peer(argv[2], argv[3]);
+  if (argc == 7 && std::strcmp(argv[1], "--train-one-peer") == 0) {
+    return train_one_peer({.model = argv[2],
+                           .precision = argv[3],
+                           .data = argv[4],
+                           .batch = std::stoul(argv[5]),
+                           .threads = std::stoul(argv[6])});
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -95,7 +95,7 @@ class DeviceBank {
   virtual std::unique_ptr<Plan> compile(std::size_t peers, Plan::Use use) = 0;
 };
 
-/// On the CPU: peers run in parallel over the context's pool, one thread per peer.
+/// On the CPU: peers run in parallel over the context's pool, each on its share of the threads.
 ///
 /// For both: share.parts[i] are the training samples of row i. Reads `batch`, `seed`, `first`,
 /// `rows`, `pool` and `kernels` of the context. All arguments but loss and context outlive the

@@ -42,5 +42,29 @@ TEST(InstructionSets, CompensatedMixingScalesFarBeyondFloats) {
   for (const std::vector<float>& x : results) EXPECT_EQ(x, results.front());
 }
 
+TEST(InstructionSets, SumTheSameProducts) {
+  constexpr std::size_t kMost = 150, kCount = 5, kStride = 3;
+  std::vector<float> rows(kCount * kMost), factors(kCount * kStride), sum(kMost);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i % 23) - 11;
+  for (std::size_t k = 0; k < factors.size(); ++k) factors[k] = static_cast<float>(k % 7) - 3;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    const support::InstructionSet set(target);
+    for (const std::size_t n : {1u, 7u, 16u, 67u, 150u}) {  // small integers: all sums are exact
+      sum_rows(factors.data(), kStride, rows.data(), kCount, sum.data(), n);
+      float product = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        float expected = 0;
+        for (std::size_t k = 0; k < kCount; ++k) {
+          expected += factors[k * kStride] * rows[k * n + i];
+        }
+        EXPECT_EQ(sum[i], expected) << i << " of " << n;
+        product += rows[i] * rows[n + i];
+      }
+      EXPECT_EQ(dot(rows.data(), rows.data() + n, n), product) << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hearsay::backend::cpu

@@ -34,6 +34,52 @@ void axpy(float a, const float* x, float* y, std::size_t n) {
   });
 }
 
+float dot(const float* x, const float* y, std::size_t n) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    even = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), even);
+    odd = hn::MulAdd(hn::LoadU(d, x + i + lanes), hn::LoadU(d, y + i + lanes), odd);
+  }
+  for (; i + lanes <= n; i += lanes) {
+    even = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), even);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+void sum_rows(const float* a, std::size_t stride, const float* rows, std::size_t count, float* y,
+              std::size_t n) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    auto y0 = hn::Zero(d), y1 = hn::Zero(d), y2 = hn::Zero(d), y3 = hn::Zero(d);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto factor = hn::Set(d, a[k * stride]);
+      const float* row = rows + k * n + i;
+      y0 = hn::MulAdd(factor, hn::LoadU(d, row), y0);
+      y1 = hn::MulAdd(factor, hn::LoadU(d, row + lanes), y1);
+      y2 = hn::MulAdd(factor, hn::LoadU(d, row + 2 * lanes), y2);
+      y3 = hn::MulAdd(factor, hn::LoadU(d, row + 3 * lanes), y3);
+    }
+    hn::StoreU(y0, d, y + i);
+    hn::StoreU(y1, d, y + i + lanes);
+    hn::StoreU(y2, d, y + i + 2 * lanes);
+    hn::StoreU(y3, d, y + i + 3 * lanes);
+  }
+  for_each_vector(n - i, [=](auto part, std::size_t j) {
+    auto sum = hn::Zero(part);
+    for (std::size_t k = 0; k < count; ++k) {
+      sum = hn::MulAdd(hn::Set(part, a[k * stride]), hn::LoadU(part, rows + k * n + i + j), sum);
+    }
+    hn::StoreU(sum, part, y + i + j);
+  });
+}
+
 void axpby(float a, const float* x, float b, float* y, std::size_t n) {
   for_each_vector(n, [=](auto d, std::size_t i) {
     const auto by = hn::Mul(hn::Set(d, b), hn::LoadU(d, y + i));
@@ -193,6 +239,8 @@ namespace hearsay::backend::cpu {
 HWY_EXPORT(instruction_set);
 HWY_EXPORT(fill);
 HWY_EXPORT(axpy);
+HWY_EXPORT(dot);
+HWY_EXPORT(sum_rows);
 HWY_EXPORT(axpby);
 HWY_EXPORT(divide);
 HWY_EXPORT(add);
@@ -209,6 +257,13 @@ const char* instruction_set() { return HWY_DYNAMIC_DISPATCH(instruction_set)(); 
 void fill(float value, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(fill)(value, y, n); }
 void axpy(float a, const float* x, float* y, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(axpy)(a, x, y, n);
+}
+float dot(const float* x, const float* y, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(dot)(x, y, n);
+}
+void sum_rows(const float* a, std::size_t stride, const float* rows, std::size_t count, float* y,
+              std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(sum_rows)(a, stride, rows, count, y, n);
 }
 void axpby(float a, const float* x, float b, float* y, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(axpby)(a, x, b, y, n);

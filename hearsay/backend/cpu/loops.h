@@ -12,7 +12,13 @@ const char* instruction_set();  ///< "AVX3_DL", "AVX2", ...
 void fill(float value, float* y, std::size_t n);
 void axpy(float a, const float* x, float* y, std::size_t n);            ///< y += a x
 void axpby(float a, const float* x, float b, float* y, std::size_t n);  ///< y = a x + b y
-void divide(const float* x, float u, float* z, std::size_t n);          ///< z = x / u
+float dot(const float* x, const float* y, std::size_t n);
+
+/// y = the sum over k < count of a[k stride] times row k, rows being n floats each; in that order.
+void sum_rows(const float* a, std::size_t stride, const float* rows, std::size_t count, float* y,
+              std::size_t n);
+
+void divide(const float* x, float u, float* z, std::size_t n);  ///< z = x / u
 
 void add(const float* x, const float* y, float* z, std::size_t n);  ///< z = x + y
 void relu(const float* x, float* y, std::size_t n);                 ///< y = max(x, 0)

@@ -17,7 +17,10 @@ struct Tiles {
 
   std::size_t blocks() const { return (channels + block - 1) / block; }
   std::size_t padded_channels() const { return blocks() * block; }
-  std::size_t size() const { return samples * padded_channels() * pixels; }
+  std::size_t sample_size() const { return padded_channels() * pixels; }
+  std::size_t size() const { return samples * sample_size(); }
+  /// Of some of the samples, one after another.
+  Tiles of(std::size_t count) const { return {count, channels, pixels, block}; }
 
   /// The offset of channel c and pixel p of sample n.
   std::size_t at(std::size_t n, std::size_t c, std::size_t p) const {
@@ -30,6 +33,9 @@ struct Tiles {
 struct PerChannel {
   const float* data = nullptr;
   std::size_t stride = 0;
+
+  /// From that sample on.
+  PerChannel from(std::size_t sample) const { return {data + sample * stride, stride}; }
 };
 
 }  // namespace hearsay::backend::cpu

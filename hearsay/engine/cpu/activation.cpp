@@ -40,19 +40,33 @@ class ActivationStep final : public Step {
 
   void forward(const Call&, std::byte*) override {
     const float* x = site_.x->data();
-    std::transform(x, x + site_.x->tiles.size(), site_.y->data(), Function::value);
-    backend::cpu::clear_padding(site_.y->data(), site_.y->tiles);
+    float* y = site_.y->data();
+    for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * site_.y->tiles.sample_size();
+      const auto part = site_.y->tiles.of(count);
+      std::transform(x + at, x + at + part.size(), y + at, Function::value);
+      backend::cpu::clear_padding(y + at, part);
+    });
   }
 
   void backward(const Call&, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
-    const float* g = site_.y->collect();
+    const float* g = collect(site_.lanes, *site_.y);
     const float* from = Function::kFromOutput ? site_.y->data() : site_.x->data();
-    std::transform(g, g + site_.y->tiles.size(), from, site_.x->next_gradient(),
-                   [](float gradient, float at) { return gradient * Function::derivative(at); });
+    float* dx = site_.x->next_gradient();
+    for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t each = site_.y->tiles.sample_size(), at = first * each;
+      std::transform(g + at, g + at + count * each, from + at, dx + at,
+                     [](float gradient, float y) { return gradient * Function::derivative(y); });
+    });
   }
 
  private:
+  template <class Body>
+  void for_samples(const Body& body) const {
+    site_.lanes.for_samples(site_.y->tiles.samples, site_.y->tiles.sample_size(), body);
+  }
+
   Site site_;
 };
 

@@ -22,9 +22,9 @@ class BatchNormStep final : public AffineNorm {
     const float* weight = call.parameters + site_.places.parameter[0];
     const float* bias = call.parameters + site_.places.parameter[1];
     if (call.training) {
-      backend::cpu::moments(site_.x->data(), tiles_, first_.data(), second_.data());
+      moments(site_.lanes, site_.x->data(), tiles_, first_, second_);
     }
-    for (std::size_t c = 0; c < tiles_.channels; ++c) {
+    for_channels([&](std::size_t c) {
       double mean = 0, variance = 0;
       if (call.training) {
         const Moments all = of_channel(c);
@@ -41,14 +41,14 @@ class BatchNormStep final : public AffineNorm {
       mean_.at(0, c) = static_cast<float>(mean);
       scale_.at(0, c) = static_cast<float>(scale);
       offset_.at(0, c) = static_cast<float>(static_cast<double>(bias[c]) - mean * scale);
-    }
+    });
     recompute();
   }
 
   void backward(const Call& call, std::byte*) override {
     sum_gradients();
     const double count = static_cast<double>(tiles_.samples * tiles_.pixels);
-    for (std::size_t c = 0; c < tiles_.channels; ++c) {
+    for_channels([&](std::size_t c) {
       double sum = 0, product = 0;
       for (std::size_t n = 0; n < tiles_.samples; ++n) {
         sum += static_cast<double>(first_.at(n, c));
@@ -61,11 +61,21 @@ class BatchNormStep final : public AffineNorm {
       b_.at(0, c) = static_cast<float>(b);
       c_.at(0, c) =
           static_cast<float>(-scale * sum / count - b * static_cast<double>(mean_.at(0, c)));
-    }
+    });
     pass_gradients();
   }
 
  private:
+  /// body(c) for every channel, each of which is computed by one thread.
+  template <class Body>
+  void for_channels(const Body& body) const {
+    constexpr std::size_t kEach = 16;
+    site_.lanes.run((tiles_.channels + kEach - 1) / kEach, [&](std::size_t, std::size_t k) {
+      const std::size_t end = std::min(tiles_.channels, (k + 1) * kEach);
+      for (std::size_t c = k * kEach; c < end; ++c) body(c);
+    });
+  }
+
   Moments of_channel(std::size_t c) const {
     Moments all;
     for (std::size_t n = 0; n < tiles_.samples; ++n) {

@@ -28,20 +28,34 @@ class Spread {
     double b = 0, c = 0;
   };
   virtual Line backward(std::size_t place, double factor, double ds) = 0;
-  /// ... and at single entries, after that line has been added.
-  virtual void finish(const float* /*x*/, float* /*dx*/) {}
+  /// ... and at single entries, after that line has been added: of the samples first .. first +
+  /// count - 1, at x and dx.
+  virtual void finish(const float* /*x*/, std::size_t /*first*/, std::size_t /*count*/,
+                      float* /*dx*/) {}
 };
 
 struct Groups {
-  Groups(const Tiles& t, std::size_t count)
-      : tiles(t), groups(count), members(t.channels / count) {}
+  Groups(const Tiles& t, std::size_t count, const Lanes& threads)
+      : tiles(t), groups(count), members(t.channels / count), lanes(threads) {}
 
   std::size_t count() const { return tiles.samples * groups; }
   std::size_t values() const { return members * tiles.pixels; }
 
+  /// body(first, count) for parts of the batch.
+  template <class Body>
+  void for_samples(const Body& body) const {
+    lanes.for_samples(tiles.samples, tiles.sample_size(), body);
+  }
+  /// body(place) for all groups of the samples first .. first + count - 1.
+  template <class Body>
+  void for_places(std::size_t first, std::size_t count, const Body& body) const {
+    for (std::size_t place = first * groups; place < (first + count) * groups; ++place) body(place);
+  }
+
   Tiles tiles;
   std::size_t groups;
   std::size_t members;
+  Lanes lanes;
 };
 
 /// s = 1 / sqrt(v + epsilon); ds reaches x through dv = -s^3 / 2 ds, dx = 2 (x - m) / M dv.
@@ -54,7 +68,7 @@ class Variance final : public Spread {
         group_mean_(groups.count()) {}
 
   void measure(const float* x, std::span<double> factor) override {
-    backend::cpu::moments(x, groups_.tiles, mean_.data(), square_.data());
+    moments(groups_.lanes, x, groups_.tiles, mean_, square_);
     for (std::size_t place = 0; place < groups_.count(); ++place) {
       const std::size_t n = place / groups_.groups,
                         first = place % groups_.groups * groups_.members;
@@ -100,30 +114,12 @@ class Range final : public Spread {
 
   /// Afterwards the arrays of pieces have the extremes of their runs, and the counts in these.
   void measure(const float* x, std::span<double> factor) override {
-    backend::cpu::piece_extremes(x, groups_.tiles, length_, extremes());
-    clear_padding();
-    for (std::size_t place = 0; place < groups_.count(); ++place) {
-      double range = 0;
-      for (std::size_t r = 0; r < RangeEvoNorm::kRuns; ++r) {
-        float high = -HUGE_VALF, low = HUGE_VALF, highs = 0, lows = 0;
-        for_each_piece(place, r, [&](std::size_t i) {
-          high = std::max(high, high_[i]);
-          low = std::min(low, low_[i]);
-        });
-        for_each_piece(place, r, [&](std::size_t i) {
-          if (high_[i] == high) highs += highs_[i];
-          if (low_[i] == low) lows += lows_[i];
-        });
-        for_each_piece(place, r, [&](std::size_t i) {
-          high_[i] = high;
-          low_[i] = low;
-          highs_[i] = highs;
-          lows_[i] = lows;
-        });
-        range += static_cast<double>(high) - static_cast<double>(low);
-      }
-      factor[place] = 1 / (kappa_ * range / RangeEvoNorm::kRuns + RangeEvoNorm::kEpsilon);
-    }
+    groups_.for_samples([&](std::size_t first, std::size_t count) {
+      backend::cpu::piece_extremes(x + first * groups_.tiles.sample_size(), groups_.tiles.of(count),
+                                   length_, extremes(first));
+      clear_padding(first, count);
+      groups_.for_places(first, count, [&](std::size_t place) { factor[place] = merge(place); });
+    });
   }
 
   /// Counts become the shares of the gradient.
@@ -138,22 +134,48 @@ class Range final : public Spread {
     return {};
   }
 
-  void finish(const float* x, float* dx) override {
-    backend::cpu::add_at_extremes(x, groups_.tiles, length_, extremes(), dx);
+  void finish(const float* x, std::size_t first, std::size_t count, float* dx) override {
+    backend::cpu::add_at_extremes(x, groups_.tiles.of(count), length_, extremes(first), dx);
   }
 
  private:
+  /// Gives the pieces of a group the extremes of their runs, and the counts in these; s.
+  double merge(std::size_t place) {
+    double range = 0;
+    for (std::size_t r = 0; r < RangeEvoNorm::kRuns; ++r) {
+      float high = -HUGE_VALF, low = HUGE_VALF, highs = 0, lows = 0;
+      for_each_piece(place, r, [&](std::size_t i) {
+        high = std::max(high, high_[i]);
+        low = std::min(low, low_[i]);
+      });
+      for_each_piece(place, r, [&](std::size_t i) {
+        if (high_[i] == high) highs += highs_[i];
+        if (low_[i] == low) lows += lows_[i];
+      });
+      for_each_piece(place, r, [&](std::size_t i) {
+        high_[i] = high;
+        low_[i] = low;
+        highs_[i] = highs;
+        lows_[i] = lows;
+      });
+      range += static_cast<double>(high) - static_cast<double>(low);
+    }
+    return 1 / (kappa_ * range / RangeEvoNorm::kRuns + RangeEvoNorm::kEpsilon);
+  }
+
   std::size_t size() const {
     return groups_.tiles.samples * pieces_ * groups_.tiles.padded_channels();
   }
-  backend::cpu::Extremes extremes() {
-    return {high_.data(), low_.data(), highs_.data(), lows_.data()};
+  /// Of that sample, and of those after it.
+  backend::cpu::Extremes extremes(std::size_t sample) {
+    const std::size_t at = sample * pieces_ * groups_.tiles.padded_channels();
+    return {high_.data() + at, low_.data() + at, highs_.data() + at, lows_.data() + at};
   }
 
   /// Padding has no part in a gradient.
-  void clear_padding() {
-    const std::size_t width = groups_.tiles.padded_channels();
-    for (std::size_t i = groups_.tiles.channels; i < size(); ++i) {
+  void clear_padding(std::size_t first, std::size_t count) {
+    const std::size_t width = groups_.tiles.padded_channels(), each = pieces_ * width;
+    for (std::size_t i = first * each; i < (first + count) * each; ++i) {
       if (i % width >= groups_.tiles.channels) highs_[i] = lows_[i] = 0;
     }
   }
@@ -183,7 +205,7 @@ class EvoStep final : public Step {
  public:
   EvoStep(std::size_t groups, Gate gate, std::unique_ptr<Spread> spread, const Site& site)
       : site_(site),
-        groups_(site.x->tiles, groups),
+        groups_(site.x->tiles, groups, site.lanes),
         gate_(gate),
         spread_(std::move(spread)),
         factor_(groups_.count()),
@@ -210,16 +232,25 @@ class EvoStep final : public Step {
     for_each_channel([&](std::size_t n, std::size_t c, std::size_t place) {
       scale_.at(n, c) = static_cast<float>(static_cast<double>(weight[c]) * factor_[place]);
     });
-    backend::cpu::evo(site_.x->data(), tiles(), gate_, v_, scale_, offset_,
-                      site_.residual ? site_.residual->data() : nullptr, site_.y->data());
+    const float* residual = site_.residual ? site_.residual->data() : nullptr;
+    groups_.for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * tiles().sample_size();
+      backend::cpu::evo(site_.x->data() + at, tiles().of(count), gate_, v_.from(first),
+                        scale_.from(first), offset_.from(first), residual ? residual + at : nullptr,
+                        site_.y->data() + at);
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
-    const float* g = site_.y->collect();
+    const float* g = collect(site_.lanes, *site_.y);
     const float* x = site_.x->data();
     const float* weight = call.parameters + site_.places.parameter[0];
     const std::size_t channels = tiles().channels;
-    backend::cpu::evo_sums(x, g, tiles(), gate_, v_, first_.data(), second_.data(), third_.data());
+    groups_.for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * tiles().sample_size();
+      backend::cpu::evo_sums(x + at, g + at, tiles().of(count), gate_, v_.from(first),
+                             first_.of(first), second_.of(first), third_.of(first));
+    });
     std::ranges::fill(gradients_, 0.0);
     std::vector<double>& ds = spread_gradient_;
     std::ranges::fill(ds, 0.0);
@@ -238,22 +269,28 @@ class EvoStep final : public Step {
     }
     pass_to_residual(site_);
     if (!site_.x->wants_gradient()) return;
-    for (std::size_t place = 0; place < groups_.count(); ++place) {
-      const std::size_t n = place / groups_.groups,
-                        first = place % groups_.groups * groups_.members;
-      const Spread::Line line = spread_->backward(place, factor_[place], ds[place]);
-      for (std::size_t c = first; c < first + groups_.members; ++c) {
-        b_.at(n, c) = static_cast<float>(line.b);
-        c_.at(n, c) = static_cast<float>(line.c);
-      }
-    }
     float* dx = site_.x->next_gradient();
-    backend::cpu::evo_backward(g, x, tiles(), gate_, v_, scale_, b_, c_, dx);
-    spread_->finish(x, dx);
+    groups_.for_samples([&](std::size_t first, std::size_t count) {
+      groups_.for_places(first, count, [&](std::size_t place) { set_line(place, ds[place]); });
+      const std::size_t at = first * tiles().sample_size();
+      backend::cpu::evo_backward(g + at, x + at, tiles().of(count), gate_, v_.from(first),
+                                 scale_.from(first), b_.from(first), c_.from(first), dx + at);
+      spread_->finish(x + at, first, count, dx + at);
+    });
   }
 
  private:
   const Tiles& tiles() const { return groups_.tiles; }
+
+  /// The contribution of the gradient of s to a sample's group.
+  void set_line(std::size_t place, double ds) {
+    const std::size_t n = place / groups_.groups, first = place % groups_.groups * groups_.members;
+    const Spread::Line line = spread_->backward(place, factor_[place], ds);
+    for (std::size_t c = first; c < first + groups_.members; ++c) {
+      b_.at(n, c) = static_cast<float>(line.b);
+      c_.at(n, c) = static_cast<float>(line.c);
+    }
+  }
 
   template <class Body>
   void for_each_channel(const Body& body) const {
@@ -276,8 +313,8 @@ class EvoStep final : public Step {
 
 template <class Kind>
 std::unique_ptr<Step> make(std::size_t groups, Gate gate, const Site& site) {
-  return std::make_unique<EvoStep>(groups, gate,
-                                   std::make_unique<Kind>(Groups(site.x->tiles, groups)), site);
+  return std::make_unique<EvoStep>(
+      groups, gate, std::make_unique<Kind>(Groups(site.x->tiles, groups, site.lanes)), site);
 }
 
 }  // namespace

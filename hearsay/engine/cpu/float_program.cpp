@@ -21,8 +21,9 @@ bool is_one_of(const Operation& operation) {
 
 }  // namespace
 
-FloatProgram::FloatProgram(const Network& network, std::size_t batch, const Loss& loss)
-    : batch_(batch), loss_(loss) {
+FloatProgram::FloatProgram(const Network& network, std::size_t batch, const Loss& loss,
+                           const Lanes& lanes)
+    : batch_(batch), loss_(loss), lanes_(lanes) {
   assert(batch > 0);
   const OneThread one_thread;
   const std::vector<Fused> steps = fuse(network);
@@ -113,18 +114,19 @@ Tensor* FloatProgram::input_of(const Network& network, const Operation& op, Valu
 /// A tensor with the same values in another layout, and the step that fills it.
 Tensor* FloatProgram::copy_of(Tensor& tensor, std::size_t block) {
   Tensor& copy = storage_.add(tensor.shape, batch_, block, tensor.number != 0);
-  append(make_copy({.x = &tensor, .y = &copy}), {&tensor}, copy);
+  append(make_copy({{.x = &tensor, .y = &copy}, lanes_}), {&tensor}, copy);
   return &copy;
 }
 
 void FloatProgram::add_step(const Network& network, const Fused& fused) {
   const Operation& op = network.operations()[fused.operation];
-  Site site{.index = fused.operation,
-            .x = input_of(network, op, op.inputs[0]),
-            .y = &storage_[fused.output],
-            .residual = fused.residual ? input_of(network, op, *fused.residual) : nullptr,
-            .relu = fused.relu,
-            .places = places_of(network, op)};
+  Site site{{.index = fused.operation,
+             .x = input_of(network, op, op.inputs[0]),
+             .y = &storage_[fused.output],
+             .residual = fused.residual ? input_of(network, op, *fused.residual) : nullptr,
+             .relu = fused.relu,
+             .places = places_of(network, op)},
+            lanes_};
   if (site.residual) {  // terms of a sum must have the same layout
     for (Tensor** term : {&site.x, &site.residual}) {
       const std::size_t block = site.y->tiles.block;

@@ -18,7 +18,8 @@ namespace hearsay::engine::cpu {
 class FloatProgram final : public Program {
  public:
   /// Throws InvalidArgument if a value of the network is never read.
-  FloatProgram(const model::Network& network, std::size_t batch, const Loss& loss = {});
+  FloatProgram(const model::Network& network, std::size_t batch, const Loss& loss = {},
+               const Lanes& lanes = {});
 
   std::size_t batch() const override { return batch_; }
   std::size_t arena_bytes() const override { return storage_.bytes(); }
@@ -44,6 +45,7 @@ class FloatProgram final : public Program {
 
   std::size_t batch_;
   Loss loss_;
+  Lanes lanes_;
   Storage storage_;  ///< tensors: one per value of the network, then copies in other layouts
   std::vector<std::unique_ptr<Step>> steps_;
   Tensor* blocked_images_ = nullptr;

@@ -27,7 +27,7 @@ class GroupNormStep final : public AffineNorm {
   void forward(const Call& call, std::byte*) override {
     const float* weight = call.parameters + site_.places.parameter[0];
     const float* bias = call.parameters + site_.places.parameter[1];
-    backend::cpu::moments(site_.x->data(), tiles_, first_.data(), second_.data());
+    moments(site_.lanes, site_.x->data(), tiles_, first_, second_);
     for_each_group([&](std::size_t n, std::size_t g, std::size_t begin, std::size_t end) {
       Moments all;
       for (std::size_t c = begin; c < end; ++c) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "hearsay/engine/cpu/norm.h"
@@ -26,7 +27,7 @@ class LayerNormStep final : public Step {
   void forward(const Call& call, std::byte*) override {
     const float* weight = call.parameters + site_.places.parameter[0];
     const float* bias = call.parameters + site_.places.parameter[1];
-    for (std::size_t n = 0; n < tiles_.samples; ++n) {
+    for_each_sample([&](std::size_t n) {
       double sum = 0, square = 0;
       for_each_feature(n, [&](std::size_t, std::size_t at) { sum += value(at); });
       const double mean = sum / static_cast<double>(features());
@@ -40,39 +41,31 @@ class LayerNormStep final : public Step {
         site_.y->data()[at] = static_cast<float>(
             static_cast<double>(weight[j]) * (value(at) - mean) * r + static_cast<double>(bias[j]));
       });
-    }
-    backend::cpu::clear_padding(site_.y->data(), tiles_);
+      backend::cpu::clear_padding(site_.y->data() + n * tiles_.sample_size(), tiles_.of(1));
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
+    const float* g = collect(site_.lanes, *site_.y);
+    add_parameter_gradients(call, g);
+    if (!site_.x->wants_gradient()) return;
     const float* weight = call.parameters + site_.places.parameter[0];
-    const float* g = site_.y->collect();
-    float* dx = site_.x->wants_gradient() ? site_.x->next_gradient() : nullptr;
-    std::ranges::fill(gradients_, 0.0);
+    float* dx = site_.x->next_gradient();
     const double count = static_cast<double>(features());
-    for (std::size_t n = 0; n < tiles_.samples; ++n) {
-      const auto [mean, r] = moments_[n];
+    for_each_sample([&](std::size_t n) {
       double sum = 0, product = 0;
-      const auto unit = [&, m = mean, s = r](std::size_t at) { return (value(at) - m) * s; };
       for_each_feature(n, [&](std::size_t j, std::size_t at) {
-        const double gradient = static_cast<double>(g[at]);
-        const double h = static_cast<double>(weight[j]) * gradient;
-        gradients_[j] += gradient * unit(at);
-        gradients_[features() + j] += gradient;
-        sum += h;
-        product += h * unit(at);
-      });
-      if (dx == nullptr) continue;
-      for_each_feature(n, [&, s = r](std::size_t j, std::size_t at) {
         const double h = static_cast<double>(weight[j]) * static_cast<double>(g[at]);
-        dx[at] = static_cast<float>(s * (h - sum / count - unit(at) * product / count));
+        sum += h;
+        product += h * unit(n, at);
       });
-    }
-    if (dx) backend::cpu::clear_padding(dx, tiles_);
-    for (std::size_t j = 0; j < features(); ++j) {
-      call.gradient[site_.places.parameter[0] + j] = static_cast<float>(gradients_[j]);
-      call.gradient[site_.places.parameter[1] + j] = static_cast<float>(gradients_[features() + j]);
-    }
+      const double r = moments_[n].r;
+      for_each_feature(n, [&](std::size_t j, std::size_t at) {
+        const double h = static_cast<double>(weight[j]) * static_cast<double>(g[at]);
+        dx[at] = static_cast<float>(r * (h - sum / count - unit(n, at) * product / count));
+      });
+      backend::cpu::clear_padding(dx + n * tiles_.sample_size(), tiles_.of(1));
+    });
   }
 
  private:
@@ -82,11 +75,46 @@ class LayerNormStep final : public Step {
 
   std::size_t features() const { return tiles_.channels * tiles_.pixels; }
   double value(std::size_t at) const { return static_cast<double>(site_.x->data()[at]); }
+  double unit(std::size_t n, std::size_t at) const {
+    return (value(at) - moments_[n].mean) * moments_[n].r;
+  }
+
+  template <class Body>
+  void for_each_sample(const Body& body) const {
+    site_.lanes.for_samples(tiles_.samples, tiles_.sample_size(),
+                            [&](std::size_t first, std::size_t count) {
+                              for (std::size_t n = first; n < first + count; ++n) body(n);
+                            });
+  }
+
+  /// Sums over the samples, in their order.
+  void add_parameter_gradients(const Call& call, const float* g) {
+    std::ranges::fill(gradients_, 0.0);
+    site_.lanes.run(tiles_.blocks(), [&](std::size_t, std::size_t block) {
+      const std::size_t first = block * tiles_.block;
+      const std::size_t end = std::min(tiles_.channels, first + tiles_.block);
+      for (std::size_t n = 0; n < tiles_.samples; ++n) {
+        for_each_feature(n, first, end, [&](std::size_t j, std::size_t at) {
+          const double gradient = static_cast<double>(g[at]);
+          gradients_[j] += gradient * unit(n, at);
+          gradients_[features() + j] += gradient;
+        });
+      }
+    });
+    for (std::size_t j = 0; j < features(); ++j) {
+      call.gradient[site_.places.parameter[0] + j] = static_cast<float>(gradients_[j]);
+      call.gradient[site_.places.parameter[1] + j] = static_cast<float>(gradients_[features() + j]);
+    }
+  }
 
   /// body(j, at): feature j, in the order channel, row, column, of sample n is at offset `at`.
   template <class Body>
   void for_each_feature(std::size_t n, const Body& body) const {
-    for (std::size_t c = 0; c < tiles_.channels; ++c) {
+    for_each_feature(n, 0, tiles_.channels, body);
+  }
+  template <class Body>
+  void for_each_feature(std::size_t n, std::size_t begin, std::size_t end, const Body& body) const {
+    for (std::size_t c = begin; c < end; ++c) {
       for (std::size_t p = 0; p < tiles_.pixels; ++p) {
         body(c * tiles_.pixels + p, tiles_.at(n, c, p));
       }

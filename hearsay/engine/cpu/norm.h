@@ -36,7 +36,11 @@ class ChannelArray {
   float& at(std::size_t n, std::size_t c) { return values_[n * stride_ + c]; }
   float at(std::size_t n, std::size_t c) const { return values_[n * stride_ + c]; }
   float* data() { return values_.data(); }
-  operator backend::cpu::PerChannel() const { return {values_.data(), stride_}; }
+  /// Of sample n, and of those after it.
+  float* of(std::size_t n) { return values_.data() + n * stride_; }
+  backend::cpu::PerChannel from(std::size_t n) const {
+    return {values_.data() + n * stride_, stride_};
+  }
 
  private:
   std::size_t width_ = 0, stride_ = 0;
@@ -48,7 +52,20 @@ inline void pass_to_residual(const Site& site) {
   if (site.residual == nullptr || !site.residual->wants_gradient()) return;
   const float* g = site.y->gradient;
   float* target = site.residual->next_gradient();
-  if (target != g) std::copy_n(g, site.y->tiles.size(), target);
+  if (target == g) return;
+  const std::size_t each = site.y->tiles.sample_size();
+  site.lanes.for_samples(site.y->tiles.samples, each, [&](std::size_t first, std::size_t count) {
+    std::copy_n(g + first * each, count * each, target + first * each);
+  });
+}
+
+/// moments (normalize.h) of a batch.
+inline void moments(const Lanes& lanes, const float* x, const backend::cpu::Tiles& tiles,
+                    ChannelArray& mean, ChannelArray& square) {
+  const std::size_t each = tiles.sample_size();
+  lanes.for_samples(tiles.samples, each, [&](std::size_t first, std::size_t count) {
+    backend::cpu::moments(x + first * each, tiles.of(count), mean.of(first), square.of(first));
+  });
 }
 
 /// A norm that scales and shifts each channel: y = relu(scale x + offset + residual), with scale
@@ -74,30 +91,49 @@ class AffineNorm : public Step {
   }
 
   void recompute() final {
-    backend::cpu::affine(site_.x->data(), tiles_, scale_, offset_,
-                         site_.residual ? site_.residual->data() : nullptr, site_.relu,
-                         site_.y->data());
+    const float* residual = site_.residual ? site_.residual->data() : nullptr;
+    for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * tiles_.sample_size();
+      backend::cpu::affine(site_.x->data() + at, tiles_.of(count), scale_.from(first),
+                           offset_.from(first), residual ? residual + at : nullptr, site_.relu,
+                           site_.y->data() + at);
+    });
   }
 
  protected:
+  /// body(first, count) for parts of the batch.
+  template <class Body>
+  void for_samples(const Body& body) const {
+    site_.lanes.for_samples(tiles_.samples, tiles_.sample_size(), body);
+  }
+
   /// With g the gradient of y where y > 0: first = sum of g, second = sum of g (x - mean), per
   /// sample and channel. Overwrites the output's gradient with g.
   void sum_gradients() {
     Tensor& y = *site_.y;
-    backend::cpu::affine_sums(site_.x->data(), tiles_, mean_,
-                              {.relu = site_.relu,
-                               .y = site_.residual ? y.data() : nullptr,
-                               .scale = scale_,
-                               .offset = offset_},
-                              y.take_second_gradient(), y.gradient, first_.data(), second_.data());
+    const float* more = y.take_second_gradient();
+    for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * tiles_.sample_size();
+      backend::cpu::affine_sums(site_.x->data() + at, tiles_.of(count), mean_.from(first),
+                                {.relu = site_.relu,
+                                 .y = site_.residual ? y.data() + at : nullptr,
+                                 .scale = scale_.from(first),
+                                 .offset = offset_.from(first)},
+                                more ? more + at : nullptr, y.gradient + at, first_.of(first),
+                                second_.of(first));
+    });
   }
 
   /// dx = scale g + b x + c, and the residual's gradient.
   void pass_gradients() {
     pass_to_residual(site_);
     if (!site_.x->wants_gradient()) return;
-    backend::cpu::affine_backward(site_.y->gradient, site_.x->data(), tiles_, scale_, b_, c_,
-                                  site_.x->next_gradient());
+    float* dx = site_.x->next_gradient();
+    for_samples([&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * tiles_.sample_size();
+      backend::cpu::affine_backward(site_.y->gradient + at, site_.x->data() + at, tiles_.of(count),
+                                    scale_.from(first), b_.from(first), c_.from(first), dx + at);
+    });
   }
 
   Site site_;

@@ -7,11 +7,6 @@
 
 #include "hearsay/engine/cpu/tensor.h"
 
-// The two OpenMP functions that are needed, declared here: not every compiler ships omp.h, and its
-// flag would thread other libraries' loops too.
-extern "C" int omp_get_max_threads();
-extern "C" void omp_set_num_threads(int count);
-
 /// Shared by the steps that call oneDNN.
 namespace hearsay::engine::cpu {
 
@@ -19,18 +14,6 @@ inline const dnnl::engine& device() {
   static const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
   return kEngine;
 }
-
-/// While it exists, oneDNN uses only the calling thread: peers run in parallel, not their steps.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
 
 inline bool has_avx512() {
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());  // a bit set
@@ -47,13 +30,13 @@ inline dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memor
   return {dims, dnnl::memory::data_type::f32, tag};
 }
 
-/// oneDNN's description of a batch of float activations.
-inline dnnl::memory::desc describe(const Tensor& t) {
+/// oneDNN's description of that many samples of float activations.
+inline dnnl::memory::desc describe(const Tensor& t, std::size_t samples) {
   assert(t.type == ElementType::kF32);
   using Tag = dnnl::memory::format_tag;
   const Tag tag = t.tiles.block == 16 ? Tag::nChw16c : t.tiles.block == 8 ? Tag::nChw8c : Tag::nchw;
-  return plain_desc(
-      {dim(t.tiles.samples), dim(t.shape.channels), dim(t.shape.height), dim(t.shape.width)}, tag);
+  return plain_desc({dim(samples), dim(t.shape.channels), dim(t.shape.height), dim(t.shape.width)},
+                    tag);
 }
 
 /// Scratch and intermediate memory is provided by the caller of a primitive, not owned by it.

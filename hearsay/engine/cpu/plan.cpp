@@ -19,11 +19,12 @@ namespace {
 using backend::Block;
 using backend::ConstBlock;
 
-/// The state that one thread computes with.
+/// What one peer at a time is computed with.
 struct Worker {
   Worker(backend::Precision precision, const model::Network& network, std::size_t batch,
-         const Loss& loss)
-      : program(make_program(precision, network, batch, loss)),
+         const Loss& loss, const Lanes& threads)
+      : lanes(threads),
+        program(make_program(precision, network, batch, loss, threads)),
         samples(batch),
         labels(loss.of_numbers() ? 0 : batch),
         numbers(loss.of_numbers() ? batch * network.outputs() : 0),
@@ -51,6 +52,15 @@ struct Worker {
     return {.numbers = std::span(numbers).subspan(k * each, count * each)};
   }
 
+  /// body(k) for the places of the batch.
+  template <class Body>
+  void for_each_place(const Body& body) const {
+    lanes.for_samples(samples.size(), features, [&](std::size_t first, std::size_t count) {
+      for (std::size_t k = first; k < first + count; ++k) body(k);
+    });
+  }
+
+  Lanes lanes;
   std::unique_ptr<Program> program;
   std::vector<std::uint32_t> samples;  ///< of a batch
   std::vector<std::uint16_t> labels;   ///< or
@@ -63,8 +73,8 @@ struct Worker {
 class Workers {
  public:
   Workers(backend::Precision precision, const model::Network& network, std::size_t batch,
-          const Loss& of)
-      : loss(of), precision_(precision), network_(network), batch_(batch) {
+          const Loss& of, const Lanes& lanes)
+      : loss(of), precision_(precision), network_(network), batch_(batch), lanes_(lanes) {
     give(make());  // an uncompilable network fails here, before the first call
   }
 
@@ -90,7 +100,7 @@ class Workers {
       const std::lock_guard lock(mutex_);
       idle_.reserve(++made_);  // so that returning a worker cannot fail
     }
-    return std::make_unique<Worker>(precision_, network_, batch_, loss);
+    return std::make_unique<Worker>(precision_, network_, batch_, loss, lanes_);
   }
   std::unique_ptr<Worker> take() {
     {
@@ -111,6 +121,7 @@ class Workers {
   backend::Precision precision_;
   const model::Network& network_;
   std::size_t batch_;
+  Lanes lanes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> idle_;
   std::size_t made_ = 0;
@@ -122,7 +133,8 @@ class CpuBank final : public DeviceBank {
           const data::Augmentation& augmentation, const Loss& loss, const ObjectiveContext& context)
       : pool(context.pool),
         dataset(*share.dataset),
-        workers(context.kernels.precision(), network, context.batch, loss),
+        workers(context.kernels.precision(), network, context.batch, loss,
+                {pool, (pool.threads() + context.rows - 1) / context.rows}),
         parts_(share.parts),
         augmentation_(augmentation),
         kernels_(backend::make_cpu_kernels(context.pool)),
@@ -142,10 +154,10 @@ class CpuBank final : public DeviceBank {
       samples = worker.samples;
     }
     const Random augment = key.stream(Purpose::kAugment);
-    for (std::size_t k = 0; k < samples.size(); ++k) {
+    worker.for_each_place([&](std::size_t k) {
       worker.read_targets(dataset, dataset.train, samples[k], k);
       augmentation_.read(dataset, dataset.train, samples[k], augment, k, worker.image(k));
-    }
+    });
   }
 
   ThreadPool& pool;
@@ -165,9 +177,9 @@ std::span<Float> row_of(const backend::BasicBlock<Float>& block, std::size_t i) 
   return block.data == nullptr ? std::span<Float>() : block.row(i);
 }
 
-/// Peers run in parallel on the threads of the pool, each computed by a worker of the bank. The
-/// workers do not belong to a plan, so plans for any number of peers and any use share their
-/// memory.
+/// Peers run in parallel on the threads of the pool, each computed by a worker of the bank; if
+/// there are more threads than peers of the bank, each on several. The workers do not belong to a
+/// plan, so plans for any number of peers and any use share their memory.
 class CpuPlan final : public Plan {
  public:
   explicit CpuPlan(CpuBank& bank) : pool_(bank.pool), workers_(bank.workers) {}
@@ -223,11 +235,11 @@ class CpuPlan final : public Plan {
     Totals sums{.tallies = std::vector<double>(workers_.loss.tallies(width), 0.0)};
     for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
       const std::size_t count = std::min(batch, samples.size() - begin);
-      for (std::size_t k = 0; k < batch; ++k) {  // an incomplete batch repeats its last sample
+      worker.for_each_place([&](std::size_t k) {  // an incomplete batch repeats its last sample
         const std::size_t i = begin + std::min(k, count - 1);
         data::read_sample(dataset, samples, i, worker.image(k));
         worker.read_targets(dataset, samples, i, k);
-      }
+      });
       worker.program->outputs(model, buffers, worker.outputs);
       for (std::size_t k = 0; k < count; ++k) {
         add_sample(workers_.loss, std::span(worker.outputs).subspan(k * width, width),

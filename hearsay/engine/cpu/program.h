@@ -4,18 +4,21 @@
 #include <span>
 
 #include "hearsay/backend/precision.h"
+#include "hearsay/engine/cpu/lanes.h"
 #include "hearsay/engine/loss.h"
 #include "hearsay/engine/stream_key.h"
 #include "hearsay/model/network.h"
 
 namespace hearsay::engine::cpu {
 
-/// A network compiled for one thread of the CPU and a batch size.
+/// A network compiled for a batch size and some threads of the CPU, over which every step is
+/// spread.
 ///
 /// A program holds no parameters: every call is given one peer's flat arrays, in the plain layout
 /// of Network::layout(). The memory is for one peer at a time, so a process needs one program per
-/// thread, not one per peer. The arena is allocated once; a call allocates nothing that grows with
-/// the batch. A result depends only on the call's arguments and the contents of `images`.
+/// peer that it computes at the same time, not one per peer. The arena is allocated once; a call
+/// allocates nothing that grows with the batch. A result depends only on the call's arguments and
+/// the contents of `images`, not on the threads.
 ///
 /// Thread safety: none; one call at a time.
 class Program {
@@ -48,6 +51,6 @@ class Program {
 /// In single precision (kFp32) or in 8 bits (kInt8). Throws InvalidArgument: a value of the network
 /// is never read, or 8 bits cannot train it.
 std::unique_ptr<Program> make_program(backend::Precision precision, const model::Network& network,
-                                      std::size_t batch, const Loss& loss);
+                                      std::size_t batch, const Loss& loss, const Lanes& lanes = {});
 
 }  // namespace hearsay::engine::cpu

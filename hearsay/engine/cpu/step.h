@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "hearsay/engine/cpu/lanes.h"
 #include "hearsay/engine/cpu/tensor.h"
 #include "hearsay/engine/step.h"
 
@@ -15,14 +16,17 @@ struct OnePeer {
   using Momentum = double;
 };
 using Call = BasicCall<OnePeer>;
-using Site = BasicSite<Tensor>;
+struct Site : BasicSite<Tensor> {
+  Lanes lanes{};
+};
 
 /// The memory that a step needs from the arena.
 struct Demands {
   bool input_in_backward = false;
   bool output_in_backward = false;
-  bool output_is_cheap = false;   ///< `recompute` is implemented
-  std::size_t scratch_bytes = 0;  ///< for the duration of one call of forward or backward
+  bool output_is_cheap = false;  ///< `recompute` is implemented
+  /// For the duration of one call of forward or backward, of all lanes.
+  std::size_t scratch_bytes = 0;
 };
 
 /// One operation of a network (with those fused into it), compiled. Tensors outlive it; their

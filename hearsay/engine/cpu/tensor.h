@@ -68,18 +68,12 @@ struct Tensor {
     return second_gradient;
   }
 
-  /// The second gradient that is still to be added, or null; marks it as added.
+  /// The second gradient that is still to be added, or null; marks it as added (collect in lanes.h
+  /// adds it).
   const float* take_second_gradient() {
     const bool pending = contributions > 1;
     contributions = pending ? 1 : contributions;
     return pending ? second_gradient : nullptr;
-  }
-
-  /// The whole gradient.
-  float* collect() {
-    if (const float* more = take_second_gradient())
-      backend::cpu::axpy(1.0f, more, gradient, tiles.size());
-    return gradient;
   }
 };
 

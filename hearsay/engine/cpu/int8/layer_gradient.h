@@ -11,15 +11,15 @@ class LayerGradient {
   /// y: the layer's output, f32 or quantized.
   LayerGradient(const Tensor& y, std::size_t operation) : y_(&y), operation_(operation) {}
 
-  /// Takes its memory for one call of backward.
-  void take(Pieces& pieces);
+  /// Takes its memory for one call of backward on that many lanes.
+  void take(Pieces& pieces, std::size_t lanes);
 
   /// Of sample n, whose gradient is d, in floats.
-  void quantize(const Call& call, std::size_t n, Image<const float> d);
+  void quantize(const Call& call, std::size_t lane, std::size_t n, Image<const float> d);
 
   /// SR8 of row y of sample n; entries in the order row, column, padded channel. `quantize` of the
-  /// same sample comes before.
-  void round_row(std::size_t n, std::size_t row, std::int8_t* codes) const;
+  /// same sample comes before, on the same lane.
+  void round_row(std::size_t lane, std::size_t n, std::size_t row, std::int8_t* codes) const;
   /// The scale of these codes.
   float rounded_scale(std::size_t n) const { return 256 * scales_[n]; }
 
@@ -35,16 +35,18 @@ class LayerGradient {
     return codes_ + n * size().size() + row * size().columns * size().channels;
   }
 
+  std::uint32_t* random_of(std::size_t lane) const { return random_ + lane * size().size() / 4; }
+
   const Tensor* y_;
   std::size_t operation_;
   std::int16_t* codes_ = nullptr;
-  std::uint32_t* random_ = nullptr;  ///< for the sample quantized last
+  std::uint32_t* random_ = nullptr;  ///< for the sample that each lane quantized last
   float scales_[kChunk] = {};
   std::int32_t shares_[kChunk] = {};
 };
 
-/// Adds the sum over the pixels of d to the gradient of the channels' biases.
-void add_bias_gradient(Image<const float> d, const ImageSize& size, std::size_t channels,
+/// Adds the sums over the pixels of the gradient of y, sample by sample, to that of the biases.
+void add_bias_gradient(const Lanes& lanes, const Call& call, const Tensor& y, float* dy,
                        float* gradient);
 
 }  // namespace hearsay::engine::cpu::int8

@@ -65,16 +65,15 @@ class LinearStep final : public Step {
     Pieces pieces(scratch);
     const Memory memory = take(pieces);
     gradient_ = memory.gradient;
-    float* dy = y_.collect();
+    float* dy = collect(site_.lanes, y_);
     for (std::size_t n = 0; n < call.count; ++n) {
       const Image<float> d = gradient_of(y_, dy, n);
       if (site_.relu) relu_backward(y_, n, d);
-      if (linear_.bias) {
-        add_bias_gradient(constant(d), {1, 1, out_}, linear_.out,
-                          call.gradient + site_.places.parameter[1]);
-      }
-      gradient_.quantize(call, n, constant(d));
-      gradient_.round_row(n, 0, memory.rounded + n * out_);
+      gradient_.quantize(call, 0, n, constant(d));
+      gradient_.round_row(0, n, 0, memory.rounded + n * out_);
+    }
+    if (linear_.bias) {
+      add_bias_gradient(site_.lanes, call, y_, dy, call.gradient + site_.places.parameter[1]);
     }
     if (x_.wants_gradient()) backward_data(call, memory, x_.next_gradient());
     add_weight_gradient(call, memory, call.gradient + site_.places.parameter[0]);
@@ -89,7 +88,7 @@ class LinearStep final : public Step {
   };
   Memory take(Pieces& pieces) const {
     Memory memory{.gradient = gradient_};
-    memory.gradient.take(pieces);
+    memory.gradient.take(pieces, 1);
     const std::size_t in = channels_of(x_);
     memory.rounded = pieces.take<std::int8_t>(kRows * out_);
     memory.high = pieces.take<std::int8_t>(kRows * out_);

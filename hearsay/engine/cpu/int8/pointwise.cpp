@@ -24,21 +24,22 @@ class ReluStep final : public Step {
   Demands demands() const override { return {.output_in_backward = true}; }
 
   void forward(const Call& call, std::byte*) override {
-    for (std::size_t n = 0; n < call.count; ++n) {
+    const std::size_t size = size_of_sample(*site_.y).size();
+    for_each_sample(site_.lanes, call, size, [&](std::size_t, std::size_t n) {
       copy_codes(*site_.x, *site_.y, n);
       relu(*site_.y, n);
-    }
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
-    float* g = site_.y->collect();
+    float* g = collect(site_.lanes, *site_.y);
     float* dx = site_.x->next_gradient();
     const std::size_t size = size_of_sample(*site_.y).size();
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size, [&](std::size_t, std::size_t n) {
       std::copy_n(g + n * size, size, dx + n * size);
       relu_backward(*site_.y, n, gradient_of(*site_.y, dx, n));
-    }
+    });
   }
 
  private:
@@ -52,33 +53,38 @@ class AddStep final : public Step {
 
   Demands demands() const override {
     return {.output_in_backward = site_.relu,
-            .scratch_bytes = size_of_sample(*site_.y).size() * sizeof(float)};
+            .scratch_bytes = site_.lanes.count() * size_of_sample(*site_.y).size() * sizeof(float)};
   }
 
   void forward(const Call& call, std::byte* scratch) override {
     const ImageSize size = size_of_sample(*site_.y);
-    const Image<float> t{reinterpret_cast<float*>(scratch), size.columns * size.channels};
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size.size(), [&](std::size_t lane, std::size_t n) {
+      const Image<float> t{reinterpret_cast<float*>(scratch) + lane * size.size(),
+                           size.columns * size.channels};
       bool add = false;
       for (const Tensor* term : {site_.x, site_.residual}) {
         backend::cpu::to_floats(const_image_of(*term, n), size, term->scales[n], add, t);
         add = true;
       }
       store(constant(t), backend::cpu::magnitude(constant(t), size), site_.relu, *site_.y, n);
-    }
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
-    float* g = site_.y->collect();
+    float* g = collect(site_.lanes, *site_.y);
+    const std::size_t size = size_of_sample(*site_.y).size();
     if (site_.relu) {
-      for (std::size_t n = 0; n < call.count; ++n) {
+      for_each_sample(site_.lanes, call, size, [&](std::size_t, std::size_t n) {
         relu_backward(*site_.y, n, gradient_of(*site_.y, g, n));
-      }
+      });
     }
     for (Tensor* term : {site_.x, site_.residual}) {
       if (!term->wants_gradient()) continue;
       float* target = term->next_gradient();
-      if (target != g) std::copy_n(g, site_.y->tiles.size(), target);
+      if (target == g) continue;
+      for_each_sample(site_.lanes, call, size, [&](std::size_t, std::size_t n) {
+        std::copy_n(g + n * size, size, target + n * size);
+      });
     }
   }
 
@@ -96,29 +102,29 @@ class DropoutStep final : public Step {
 
   void forward(const Call& call, std::byte*) override {
     const Tensor &x = *site_.x, &y = *site_.y;
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size_of_sample(y).size(), [&](std::size_t, std::size_t n) {
       copy_codes(x, y, n);
-      if (!drops(call)) continue;
+      if (!drops(call)) return;
       y.scales[n] = x.scales[n] * keep_scale_;
       const Image<std::int8_t> q = image_of(y, n);
       for_each_dropped(
           call, n, [&](std::size_t row, std::size_t entry) { q.data[row * q.pitch + entry] = 0; });
-    }
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
     const std::size_t size = size_of_sample(*site_.y).size();
-    const float* g = site_.y->collect();
+    const float* g = collect(site_.lanes, *site_.y);
     float* dx = site_.x->next_gradient();
     const float scale = drops(call) ? keep_scale_ : 1.0f;
-    for (std::size_t i = 0; i < call.count * size; ++i) dx[i] = g[i] * scale;
-    if (!drops(call)) return;
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size, [&](std::size_t, std::size_t n) {
+      for (std::size_t i = n * size; i < (n + 1) * size; ++i) dx[i] = g[i] * scale;
+      if (!drops(call)) return;
       const Image<float> d = gradient_of(*site_.x, dx, n);
       for_each_dropped(
           call, n, [&](std::size_t row, std::size_t entry) { d.data[row * d.pitch + entry] = 0; });
-    }
+    });
   }
 
  private:

@@ -47,10 +47,11 @@ std::size_t border_of(const Network& network, Value value) {
 
 }  // namespace
 
-Program::Program(const Network& network, std::size_t batch, const Loss& loss)
+Program::Program(const Network& network, std::size_t batch, const Loss& loss, const Lanes& lanes)
     : batch_(batch),
       width_(network.outputs()),
       loss_(loss),
+      lanes_(lanes),
       images_(batch * network.shape(0).size()),
       rows_(kChunk * width_),
       row_gradients_(kChunk * width_) {
@@ -134,12 +135,13 @@ void Program::lay_out(const Network& network) {
 
 void Program::add_step(const Network& network, const Fused& fused) {
   const Operation& op = network.operations()[fused.operation];
-  const Site site{{.index = fused.operation,
-                   .x = &storage_[op.inputs[0]],
-                   .y = &storage_[fused.output],
-                   .residual = fused.residual ? &storage_[*fused.residual] : nullptr,
-                   .relu = fused.relu,
-                   .places = places_of(network, op)}};
+  const Site site{{{.index = fused.operation,
+                    .x = &storage_[op.inputs[0]],
+                    .y = &storage_[fused.output],
+                    .residual = fused.residual ? &storage_[*fused.residual] : nullptr,
+                    .relu = fused.relu,
+                    .places = places_of(network, op)},
+                   lanes_}};
   steps_.push_back(make_step<Step>(op.kind, site));
   std::vector<Tensor*> inputs{site.x};
   if (site.residual) inputs.push_back(site.residual);
@@ -148,7 +150,8 @@ void Program::add_step(const Network& network, const Fused& fused) {
 }
 
 void Program::prepare(const Call& call, bool backward) {
-  for (const auto& step : steps_) step->prepare(call, backward);
+  lanes_.run(steps_.size(),
+             [&](std::size_t, std::size_t k) { steps_[k]->prepare(call, backward); });
 }
 
 std::span<const float> Program::forward(const Call& call) {
@@ -165,7 +168,7 @@ std::span<const float> Program::forward(const Call& call) {
 void Program::read_images(const Call& call) {
   const Tensor& x = storage_[0];
   const std::size_t features = x.shape.size(), channels = channels_of(x);
-  for (std::size_t n = 0; n < call.count; ++n) {
+  for_each_sample(lanes_, call, features, [&](std::size_t, std::size_t n) {
     const float* image = images_.data() + (call.first + n) * features;
     std::uint32_t most = 0;
     for (std::size_t j = 0; j < features; ++j) most = std::max(most, magnitude_bits(image[j]));
@@ -180,7 +183,7 @@ void Program::read_images(const Call& call) {
         }
       }
     }
-  }
+  });
 }
 
 }  // namespace hearsay::engine::cpu::int8

@@ -13,7 +13,7 @@
 
 namespace hearsay::engine::cpu::int8 {
 
-/// A network in 8 bits, compiled for one thread.
+/// A network in 8 bits.
 ///
 /// Models stay f32: every call quantizes the parameters that it is given. A chunk of kChunk samples
 /// at a time goes through the whole network, forward and back, so the arena is that of a chunk,
@@ -21,7 +21,8 @@ namespace hearsay::engine::cpu::int8 {
 class Program final : public cpu::Program {
  public:
   /// Throws InvalidArgument: check_int8, and if a value of the network is never read.
-  Program(const model::Network& network, std::size_t batch, const Loss& loss = {});
+  Program(const model::Network& network, std::size_t batch, const Loss& loss = {},
+          const Lanes& lanes = {});
 
   std::size_t batch() const override { return batch_; }
   /// Activations, scratch, codes of weights and the images.
@@ -45,6 +46,7 @@ class Program final : public cpu::Program {
 
   std::size_t batch_, width_;  ///< samples, outputs of a sample
   Loss loss_;
+  Lanes lanes_;
   Storage storage_;
   std::vector<std::unique_ptr<Step>> steps_;
   Tensor* outputs_ = nullptr;

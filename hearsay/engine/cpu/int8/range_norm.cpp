@@ -41,13 +41,17 @@ class RangeNormStep final : public Step {
                                   std::sqrt(2 * std::log(static_cast<double>(run_))))),
         magnitudes_(kChunk),
         spread_(kChunk * groups_),
-        entries_(pieces_ * channels_of(x_)) {
+        entries_(pieces_ * channels_of(x_)),
+        bias_(channels_of(x_), 0.0f),
+        lanes_(site.lanes.count()) {
     const std::size_t width = channels_of(x_);
-    for (auto* array : {&gate_, &factor_, &bias_}) array->assign(width, 0.0f);
-    for (auto* array : {&sum_, &product_, &square_}) array->assign(width, 0.0);
+    for (auto* array : {&sum_, &product_, &square_}) array->assign(kChunk * width, 0.0);
     for (auto* array : {&high_, &low_}) array->assign(kChunk * entries_, 0);
-    for (auto* array : {&highs_, &lows_}) array->assign(entries_, 0);
-    for (auto* array : {&high_shares_, &low_shares_}) array->assign(entries_, 0.0f);
+    for (OfLane& own : lanes_) {
+      for (auto* array : {&own.gate, &own.factor}) array->assign(width, 0.0f);
+      for (auto* array : {&own.highs, &own.lows}) array->assign(entries_, 0);
+      for (auto* array : {&own.high_shares, &own.low_shares}) array->assign(entries_, 0.0f);
+    }
   }
 
   /// An output without a residual depends on the input alone.
@@ -55,9 +59,11 @@ class RangeNormStep final : public Step {
     return {.input_in_backward = true, .output_is_cheap = site_.residual == nullptr};
   }
   std::size_t bytes() const override {
-    constexpr std::size_t kPerEntry = 2 * (kChunk + sizeof(std::int32_t) + sizeof(float));
-    constexpr std::size_t kPerChannel = 3 * (sizeof(float) + sizeof(double));
-    return entries_ * kPerEntry + gate_.size() * kPerChannel + spread_.size() * sizeof(float);
+    const std::size_t per_entry =
+        2 * (kChunk + lanes_.size() * (sizeof(std::int32_t) + sizeof(float)));
+    const std::size_t per_channel =
+        (1 + 2 * lanes_.size()) * sizeof(float) + 3 * kChunk * sizeof(double);
+    return entries_ * per_entry + bias_.size() * per_channel + spread_.size() * sizeof(float);
   }
 
   void prepare(const Call& call, bool) override {
@@ -67,47 +73,61 @@ class RangeNormStep final : public Step {
   }
 
   void forward(const Call& call, std::byte*) override {
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_samples(call, [&](std::size_t lane, std::size_t n) {
       measure(n);
-      const backend::cpu::GateInput in = input(n);
+      const backend::cpu::GateInput in = input(lanes_[lane], n);
       magnitudes_[n] = backend::cpu::gate_magnitude(in);
       y_.scales[n] = scale_of(magnitudes_[n], 1, kTop8);
       store(in, n);
-    }
+    });
   }
 
   void recompute(const Call& call) override {
-    for (std::size_t n = 0; n < call.count; ++n) store(input(n), n);
+    for_samples(call, [&](std::size_t lane, std::size_t n) { store(input(lanes_[lane], n), n); });
   }
 
   void backward(const Call& call, std::byte*) override {
     const ImageSize size = size_of_sample(x_);
-    float* dy = y_.collect();
+    const std::size_t width = channels_of(x_);
+    float* dy = collect(site_.lanes, y_);
     pass_to_residual(site_);
     float* dx = x_.wants_gradient() ? x_.next_gradient() : nullptr;
-    for (std::size_t n = 0; n < call.count; ++n) {
-      set_gate(n);
+    for_samples(call, [&](std::size_t lane, std::size_t n) {
+      OfLane& own = lanes_[lane];
+      set_gate(own, n);
       const Image<const std::int8_t> q = const_image_of(x_, n);
       const Image<const float> g = constant(gradient_of(y_, dy, n));
-      backend::cpu::gate_sums(q, g, size, gate_.data(), sum_.data(), product_.data(),
-                              square_.data());
-      add_parameter_gradients(call.gradient, n);
-      if (dx == nullptr) continue;
+      backend::cpu::gate_sums(q, g, size, own.gate.data(), sum_.data() + n * width,
+                              product_.data() + n * width, square_.data() + n * width);
+      if (dx == nullptr) return;
       for (std::size_t c = 0; c < x_.shape.channels; ++c) {
-        factor_[c] = weight_[c] * spread(n, c / members_);
+        own.factor[c] = weight_[c] * spread(n, c / members_);
       }
-      share_among_extremes(n);
-      backend::cpu::gate_backward(q, g, size, gate_.data(), factor_.data(),
+      share_among_extremes(own, n);
+      backend::cpu::gate_backward(q, g, size, own.gate.data(), own.factor.data(),
                                   {.length = length_,
                                    .high = high_of(n),
                                    .low = low_of(n),
-                                   .at_high = high_shares_.data(),
-                                   .at_low = low_shares_.data()},
+                                   .at_high = own.high_shares.data(),
+                                   .at_low = own.low_shares.data()},
                                   gradient_of(x_, dx, n));
-    }
+    });
+    for (std::size_t n = 0; n < call.count; ++n) add_parameter_gradients(call.gradient, n);
   }
 
  private:
+  /// What a lane computes with, for one sample: per channel, then per piece and channel.
+  struct OfLane {
+    std::vector<float> gate, factor;
+    std::vector<std::int32_t> highs, lows;
+    std::vector<float> high_shares, low_shares;
+  };
+
+  template <class Body>
+  void for_samples(const Call& call, const Body& body) const {
+    for_each_sample(site_.lanes, call, size_of_sample(x_).size(), body);
+  }
+
   /// [piece * channels + c]: the extremes of the run to which the piece belongs. From forward to
   /// backward of a chunk.
   std::int8_t* high_of(std::size_t n) { return high_.data() + n * entries_; }
@@ -117,16 +137,16 @@ class RangeNormStep final : public Step {
   float spread(std::size_t n, std::size_t group) const { return spread_[n * groups_ + group]; }
 
   /// Sets the arrays that it points to.
-  backend::cpu::GateInput input(std::size_t n) {
-    set_gate(n);
+  backend::cpu::GateInput input(OfLane& own, std::size_t n) {
+    set_gate(own, n);
     const float s = x_.scales[n];
     for (std::size_t c = 0; c < x_.shape.channels; ++c) {
-      factor_[c] = weight_[c] * spread(n, c / members_) * s;
+      own.factor[c] = weight_[c] * spread(n, c / members_) * s;
     }
     backend::cpu::GateInput in{.q = const_image_of(x_, n),
                                .size = size_of_sample(y_),
-                               .n = gate_.data(),
-                               .a = factor_.data(),
+                               .n = own.gate.data(),
+                               .a = own.factor.data(),
                                .bias = bias_.data()};
     if (site_.residual) {
       in.residual = const_image_of(*site_.residual, n);
@@ -140,8 +160,8 @@ class RangeNormStep final : public Step {
     clear_border(y_, n);
   }
 
-  void set_gate(std::size_t n) {
-    for (std::size_t c = 0; c < x_.shape.channels; ++c) gate_[c] = v_[c] * x_.scales[n] / 6;
+  void set_gate(OfLane& own, std::size_t n) const {
+    for (std::size_t c = 0; c < x_.shape.channels; ++c) own.gate[c] = v_[c] * x_.scales[n] / 6;
   }
 
   /// The extremes and S of sample n.
@@ -169,10 +189,12 @@ class RangeNormStep final : public Step {
 
   void add_parameter_gradients(float* gradient, std::size_t n) const {
     const auto s = static_cast<double>(x_.scales[n]);
+    const std::size_t first = n * channels_of(x_);
     for (std::size_t c = 0; c < x_.shape.channels; ++c) {
       const auto of_group = static_cast<double>(spread(n, c / members_));
-      const double d[] = {of_group * s * product_[c], sum_[c],
-                          static_cast<double>(weight_[c]) * of_group * s * s / 6 * square_[c]};
+      const double d[] = {
+          of_group * s * product_[first + c], sum_[first + c],
+          static_cast<double>(weight_[c]) * of_group * s * s / 6 * square_[first + c]};
       for (std::size_t k = 0; k < 3; ++k) {
         gradient[site_.places.parameter[k] + c] += static_cast<float>(d[k]);
       }
@@ -180,14 +202,14 @@ class RangeNormStep final : public Step {
   }
 
   /// The gradient of S, shared by the extremes.
-  void share_among_extremes(std::size_t n) {
+  void share_among_extremes(OfLane& own, std::size_t n) {
     const auto s = static_cast<double>(x_.scales[n]);
     backend::cpu::count_extremes(const_image_of(x_, n), size_of_sample(x_), length_, high_of(n),
-                                 low_of(n), highs_.data(), lows_.data());
+                                 low_of(n), own.highs.data(), own.lows.data());
     for (std::size_t group = 0; group < groups_; ++group) {
       double ds = 0;
       for (std::size_t c = group * members_; c < (group + 1) * members_; ++c) {
-        ds += static_cast<double>(weight_[c]) * s * product_[c];
+        ds += static_cast<double>(weight_[c]) * s * product_[n * channels_of(x_) + c];
       }
       const auto of_group = static_cast<double>(spread(n, group));
       const auto d = static_cast<float>(-static_cast<double>(kappa_) * of_group * of_group * ds /
@@ -195,12 +217,12 @@ class RangeNormStep final : public Step {
       for_each_run(group, [&](auto for_each_piece) {
         std::int32_t highs = 0, lows = 0;
         for_each_piece([&](std::size_t i) {
-          highs += highs_[i];
-          lows += lows_[i];
+          highs += own.highs[i];
+          lows += own.lows[i];
         });
         for_each_piece([&](std::size_t i) {
-          high_shares_[i] = d / static_cast<float>(highs);
-          low_shares_[i] = -d / static_cast<float>(lows);
+          own.high_shares[i] = d / static_cast<float>(highs);
+          own.low_shares[i] = -d / static_cast<float>(lows);
         });
       });
     }
@@ -236,14 +258,13 @@ class RangeNormStep final : public Step {
   float kappa_;
   const float* weight_ = nullptr;
   const float* v_ = nullptr;
-  std::vector<float> magnitudes_;            ///< of the output, per sample of the chunk
-  std::vector<float> spread_;                ///< S, per sample of the chunk and group
-  std::size_t entries_;                      ///< pieces of all channels
-  std::vector<float> gate_, factor_, bias_;  ///< per channel
-  std::vector<double> sum_, product_, square_;
-  std::vector<std::int8_t> high_, low_;     ///< per sample, piece and channel
-  std::vector<std::int32_t> highs_, lows_;  ///< per piece and channel
-  std::vector<float> high_shares_, low_shares_;
+  std::vector<float> magnitudes_;               ///< of the output, per sample of the chunk
+  std::vector<float> spread_;                   ///< S, per sample of the chunk and group
+  std::size_t entries_;                         ///< pieces of all channels
+  std::vector<float> bias_;                     ///< per channel
+  std::vector<double> sum_, product_, square_;  ///< per sample and channel
+  std::vector<std::int8_t> high_, low_;         ///< per sample, piece and channel
+  std::vector<OfLane> lanes_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ class ShortcutStep final : public Step {
 
   void forward(const Call& call, std::byte*) override {
     const Tensor &x = *site_.x, &y = *site_.y;
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size_of_sample(y).size(), [&](std::size_t, std::size_t n) {
       std::memset(codes_of(y, n), 0, y.grid().pixels() * channels_of(y));
       const Image<std::int8_t> from = image_of(x, n), to = image_of(y, n);
       for (std::size_t row = 0; row < y.shape.height; ++row) {
@@ -26,15 +26,15 @@ class ShortcutStep final : public Step {
         }
       }
       y.scales[n] = x.scales[n];
-    }
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
     const Tensor &x = *site_.x, &y = *site_.y;
-    float* g = site_.y->collect();
+    float* g = collect(site_.lanes, *site_.y);
     float* dx = site_.x->next_gradient();
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size_of_sample(x).size(), [&](std::size_t, std::size_t n) {
       const Image<float> from = gradient_of(y, g, n), to = gradient_of(x, dx, n);
       std::fill_n(to.data, size_of_sample(x).size(), 0.0f);
       for (std::size_t row = 0; row < y.shape.height; ++row) {
@@ -43,7 +43,7 @@ class ShortcutStep final : public Step {
                       x.shape.channels, to.data + 2 * row * to.pitch + 2 * column * channels_of(x));
         }
       }
-    }
+    });
   }
 
  private:
@@ -59,13 +59,13 @@ class MaxPoolStep final : public Step {
   Demands demands() const override {
     return {.input_in_backward = true,
             .output_in_backward = true,
-            .scratch_bytes = channels_of(*site_.y) * sizeof(float)};
+            .scratch_bytes = site_.lanes.count() * channels_of(*site_.y) * sizeof(float)};
   }
 
   void forward(const Call& call, std::byte*) override {
     const Tensor &x = *site_.x, &y = *site_.y;
     const std::size_t channels = channels_of(y);
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, size_of_sample(x).size(), [&](std::size_t, std::size_t n) {
       const Image<std::int8_t> from = image_of(x, n), to = image_of(y, n);
       for_each_output([&](std::size_t row, std::size_t column) {
         std::int8_t* out = to.data + row * to.pitch + column * channels;
@@ -77,34 +77,36 @@ class MaxPoolStep final : public Step {
       });
       y.scales[n] = x.scales[n];
       clear_border(y, n);
-    }
+    });
   }
 
   void backward(const Call& call, std::byte* scratch) override {
     if (!site_.x->wants_gradient()) return;
     const Tensor &x = *site_.x, &y = *site_.y;
     const std::size_t channels = channels_of(y);
-    float* dy = site_.y->collect();
+    float* dy = collect(site_.lanes, *site_.y);
     float* dx = site_.x->next_gradient();
-    auto* left = reinterpret_cast<float*>(scratch);  // of a window's gradient, not yet given
-    for (std::size_t n = 0; n < call.count; ++n) {
-      const Image<std::int8_t> from = image_of(x, n), to = image_of(y, n);
-      const Image<float> g = gradient_of(y, dy, n), d = gradient_of(x, dx, n);
-      std::fill_n(d.data, size_of_sample(x).size(), 0.0f);
-      for_each_output([&](std::size_t row, std::size_t column) {
-        const std::int8_t* most = to.data + row * to.pitch + column * channels;
-        std::copy_n(g.data + row * g.pitch + column * channels, channels, left);
-        for_each_input(row, column, [&](std::size_t in_row, std::size_t in_column) {
-          const std::int8_t* in = from.data + in_row * from.pitch + in_column * channels;
-          float* out = d.data + in_row * d.pitch + in_column * channels;
-          for (std::size_t c = 0; c < channels; ++c) {
-            const float given = in[c] == most[c] ? left[c] : 0.0f;
-            out[c] += given;
-            left[c] = in[c] == most[c] ? 0.0f : left[c];
-          }
+    for_each_sample(
+        site_.lanes, call, size_of_sample(x).size(), [&](std::size_t lane, std::size_t n) {
+          // of a window's gradient, not yet given
+          float* left = reinterpret_cast<float*>(scratch) + lane * channels;
+          const Image<std::int8_t> from = image_of(x, n), to = image_of(y, n);
+          const Image<float> g = gradient_of(y, dy, n), d = gradient_of(x, dx, n);
+          std::fill_n(d.data, size_of_sample(x).size(), 0.0f);
+          for_each_output([&](std::size_t row, std::size_t column) {
+            const std::int8_t* most = to.data + row * to.pitch + column * channels;
+            std::copy_n(g.data + row * g.pitch + column * channels, channels, left);
+            for_each_input(row, column, [&](std::size_t in_row, std::size_t in_column) {
+              const std::int8_t* in = from.data + in_row * from.pitch + in_column * channels;
+              float* out = d.data + in_row * d.pitch + in_column * channels;
+              for (std::size_t c = 0; c < channels; ++c) {
+                const float given = in[c] == most[c] ? left[c] : 0.0f;
+                out[c] += given;
+                left[c] = in[c] == most[c] ? 0.0f : left[c];
+              }
+            });
+          });
         });
-      });
-    }
   }
 
  private:
@@ -165,7 +167,7 @@ class GlobalAveragePoolStep final : public Step {
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
     const ImageSize size = size_of_sample(*site_.x);
-    const float* g = site_.y->collect();
+    const float* g = collect(site_.lanes, *site_.y);
     float* dx = site_.x->next_gradient();
     const float share = 1 / static_cast<float>(size.pixels());
     for (std::size_t n = 0; n < call.count; ++n) {
@@ -189,7 +191,7 @@ class FlattenStep final : public Step {
 
   void forward(const Call& call, std::byte*) override {
     const Tensor &x = *site_.x, &y = *site_.y;
-    for (std::size_t n = 0; n < call.count; ++n) {
+    for_each_sample(site_.lanes, call, channels_of(y), [&](std::size_t, std::size_t n) {
       const Image<std::int8_t> from = image_of(x, n);
       std::int8_t* to = codes_of(y, n);
       std::memset(to, 0, channels_of(y));
@@ -197,22 +199,23 @@ class FlattenStep final : public Step {
         to[j] = from.data[row * from.pitch + entry];
       });
       y.scales[n] = x.scales[n];
-    }
+    });
   }
 
   void backward(const Call& call, std::byte*) override {
     if (!site_.x->wants_gradient()) return;
     const Tensor &x = *site_.x, &y = *site_.y;
-    const float* dy = site_.y->collect();
+    const float* dy = collect(site_.lanes, *site_.y);
     float* dx = site_.x->next_gradient();
-    std::fill_n(dx, call.count * size_of_sample(x).size(), 0.0f);
-    for (std::size_t n = 0; n < call.count; ++n) {
+    const std::size_t size = size_of_sample(x).size();
+    for_each_sample(site_.lanes, call, size, [&](std::size_t, std::size_t n) {
       const float* g = dy + n * channels_of(y);
       const Image<float> d = gradient_of(x, dx, n);
+      std::fill_n(d.data, size, 0.0f);
       for_each_entry([&](std::size_t j, std::size_t row, std::size_t entry) {
         d.data[row * d.pitch + entry] = g[j];
       });
-    }
+    });
   }
 
  private:

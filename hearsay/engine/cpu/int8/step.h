@@ -48,6 +48,15 @@ class Step {
   virtual void backward(const Call& call, std::byte* scratch) = 0;
 };
 
+/// body(lane, n) for the samples of the chunk, each of which is work for that many entries.
+template <class Body>
+void for_each_sample(const Lanes& lanes, const Call& call, std::size_t entries, const Body& body) {
+  const Chunks parts = lanes.parts(call.count, entries);
+  lanes.run(parts.count(), [&](std::size_t lane, std::size_t k) {
+    for (std::size_t n = parts.first(k); n < parts.first(k) + parts.size(k); ++n) body(lane, n);
+  });
+}
+
 std::unique_ptr<Step> make_conv2d(const model::Conv2d&, const Site&);
 std::unique_ptr<Step> make_linear(const model::Linear&, const Site&);
 std::unique_ptr<Step> make_range_evo_norm(const model::RangeEvoNorm&, const Site&);

@@ -17,7 +17,7 @@ namespace hearsay::engine::cpu::int8 {
 /// first, and are the channels of one product.
 class WeightProducts {
  public:
-  WeightProducts(const model::Conv2d& conv, const Tensor& x, const Tensor& y);
+  WeightProducts(const model::Conv2d& conv, const Tensor& x, const Tensor& y, const Lanes& lanes);
 
   /// Adds to `gradient`. `at` has the call's gradient of the output.
   void add(const Call& call, LayerGradient& at, Pieces pieces, float* gradient) const;
@@ -29,21 +29,32 @@ class WeightProducts {
   }
 
  private:
-  struct Memory {
-    std::int8_t *planes, *patches, *high, *low, *quads;
+  struct OfLane {
+    std::int8_t *patches, *high, *low;
     std::int32_t* products;
     double* sums;  ///< integers below 2^53, exact
   };
+  struct Memory {
+    std::int8_t *planes, *quads;
+    std::vector<OfLane> lanes;
+  };
   Memory memory(Pieces& pieces) const;
   void gather_patches(std::size_t n, std::int8_t* patches) const;
+  /// Writes the planes and quads of sample n.
+  void pack(const LayerGradient& at, std::size_t n, const Memory& memory, const OfLane& own) const;
+  /// Adds the products of the taps from `tap` on that are the rows of one product.
+  void multiply(const Call& call, std::size_t tap, const Memory& memory, const OfLane& own,
+                float unit, float* gradient) const;
 
   model::Conv2d conv_;
   const Tensor& x_;
   const Tensor& y_;
+  Lanes lanes_;
   bool copies_;        ///< taps side by side
+  std::size_t taps_;   ///< of a product
   std::size_t pitch_;  ///< pixels between the rows of the halves
   std::size_t terms_;  ///< pixels of a sample
-  std::size_t rows_;   ///< of a product: channels, or taps and channels
+  std::size_t rows_;   ///< of the planes of a sample: channels, or taps and channels
   std::size_t plane_;  ///< bytes of a row of planes
 };
 
