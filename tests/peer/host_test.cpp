@@ -50,7 +50,6 @@ class Devices {
   }
 
   struct Device {
-    std::unique_ptr<Host> host;
     net::TlsEndpoint* endpoint = nullptr;
     std::thread thread;
     std::atomic<bool> stop = false, entered = false, done = false;
@@ -64,6 +63,7 @@ class Devices {
       return std::ranges::any_of(
           log, [&](const std::string& line) { return line.find(part) != std::string::npos; });
     }
+    std::unique_ptr<Host> host;  ///< the first to go: its threads log
   };
   Device& operator[](std::uint32_t slot) { return *devices_[slot]; }
 
