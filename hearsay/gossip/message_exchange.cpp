@@ -37,10 +37,12 @@ MessageExchange::MessageExchange(const Parts& parts)
 
 MessageExchange::~MessageExchange() {
   if (in_flight_.empty()) return;
+  bool flushed = false;
   try {  // after a normal end all is flushed by now; after a failure this is best effort
-    parts_.group.transport().flush(label_, std::chrono::milliseconds(100));
+    flushed = parts_.group.transport().flush(label_, std::chrono::milliseconds(100));
   } catch (const std::exception&) {
   }
+  if (!flushed) parts_.group.transport().let_go();
 }
 
 std::vector<std::uint32_t> MessageExchange::senders(const graph::Weights& weights) const {

@@ -125,7 +125,7 @@ double AsynchronousDelivery::staleness(const compress::MessageHeader& header) co
     const net::Record& record = members.record(header.sender);
     const double since =
         static_cast<double>(record.rate) * members.age(header.sender, parts_.neighbours.now());
-    return static_cast<double>(record.rounds) + since - (header.round + 1.0);
+    return std::max(0.0, static_cast<double>(record.rounds) + since - (header.round + 1.0));
   });
 }
 

@@ -84,6 +84,10 @@ class Transport {
   /// message sent must be received. nullopt: timeout after `patience`.
   virtual std::optional<Arrival> receive(Label label, std::chrono::milliseconds patience) = 0;
 
+  /// The run has failed here: bodies that are not flushed are not read any more, and nothing more
+  /// is sent. They may be freed before `abort`.
+  virtual void let_go() noexcept {}
+
   /// Processes that have left or died, ascending. Messages they had not flushed may be lost.
   virtual std::vector<std::size_t> gone() const = 0;
 

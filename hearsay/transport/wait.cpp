@@ -22,22 +22,39 @@ void look_around(const Transport& transport, const Idle& idle) {
   if (idle) idle();
 }
 
+/// Callers that are left by an exception free what they had sent.
+template <class Work>
+auto or_let_go(Transport& transport, const Work& work) {
+  try {
+    return work();
+  } catch (...) {
+    transport.let_go();
+    throw;
+  }
+}
+
 }  // namespace
 
 void send_or_fail(Transport& transport, std::size_t process, Label label, ByteView head,
                   ByteView body) {
-  if (!transport.send(process, label, head, body)) look_around(transport, {});
+  or_let_go(transport, [&] {
+    if (!transport.send(process, label, head, body)) look_around(transport, {});
+  });
 }
 
 Arrival receive_or_fail(Transport& transport, Label label, const Idle& idle) {
-  while (true) {
-    if (auto arrival = transport.receive(label, kPatience)) return std::move(*arrival);
-    look_around(transport, idle);
-  }
+  return or_let_go(transport, [&] {
+    while (true) {
+      if (auto arrival = transport.receive(label, kPatience)) return std::move(*arrival);
+      look_around(transport, idle);
+    }
+  });
 }
 
 void flush_or_fail(Transport& transport, Label label, const Idle& idle) {
-  while (!transport.flush(label, kPatience)) look_around(transport, idle);
+  or_let_go(transport, [&] {
+    while (!transport.flush(label, kPatience)) look_around(transport, idle);
+  });
 }
 
 }  // namespace hearsay::transport

@@ -76,6 +76,8 @@ TEST(Mail, KnowsWhatIsTaken) {
   EXPECT_THROW(mail.out.taken(4), CorruptData);
   mail.out.drop();
   EXPECT_TRUE(mail.out.all_taken(control(9)));
+  mail.out.add(gossip(9), {}, {});
+  EXPECT_THROW(mail.out.taken(4), CorruptData) << "not sent yet";
 }
 
 TEST(Mail, RejectsFramesThatCannotBe) {

@@ -23,16 +23,16 @@ TEST(Tls, AProcessThatAbortsIsGoneForTheOthers) {
   all[1]->send(2, gossip(0), {}, body);
   all[1]->abort(1);
   for (const std::size_t process : {0u, 2u}) {
-    const std::string error =
-        support::message_of<RunFailed>([&] { receive_or_fail(*all[process], gossip(1), {}); });
-    EXPECT_EQ(error, "[transport] process 1 is gone, and the run needs everybody");
+    while (all[process]->gone().empty()) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(all[process]->gone(), std::vector<std::size_t>{1});
     EXPECT_FALSE(all[process]->send(1, gossip(1), {}, {}));
     EXPECT_TRUE(all[process]->flush(gossip(1), 0ms)) << "nobody waits for it";
   }
   EXPECT_TRUE(all[0]->send(2, gossip(1), {}, {}));
   EXPECT_TRUE(all[2]->receive(gossip(1), 30s));
-  std::jthread other([&] { all[2].reset(); });
-  all[0].reset();
+  const std::string error =
+      support::message_of<RunFailed>([&] { receive_or_fail(*all[0], gossip(1), {}); });
+  EXPECT_EQ(error, "[transport] process 1 is gone, and the run needs everybody");
 }
 
 TEST(Tls, WhatWasSentBeforeTheEndArrives) {
@@ -43,6 +43,7 @@ TEST(Tls, WhatWasSentBeforeTheEndArrives) {
     all[0].reset();
   });
   EXPECT_TRUE(same(all[1]->receive(gossip(0), 30s).value().body, body));
+  all[1].reset();
 }
 
 TEST(Tls, NamesWhoIsMissing) {
@@ -54,6 +55,54 @@ TEST(Tls, NamesWhoIsMissing) {
   const std::string error = support::message_of<RunFailed>(
       [&] { make_tls_transport({.identity = fleet.keys[0], .fleet = fleet.fleet, .wait = 1s}); });
   EXPECT_TRUE(error.starts_with("[tls] after 1 s there is no connection with n2 (")) << error;
+}
+
+TEST(Tls, SaysThatFleetFilesDiffer) {
+  const support::TlsFleet fleet(2);
+  net::Fleet other = fleet.fleet;
+  std::swap(other.peers[0].name, other.peers[1].name);
+  other.peers.push_back({"n2", net::Identity::generate().id(), {}});
+  std::jthread second([&] {
+    EXPECT_THROW(make_tls_transport({.identity = fleet.keys[1], .fleet = other, .wait = 1s}),
+                 RunFailed);
+  });
+  const std::string error = support::message_of<RunFailed>(
+      [&] { make_tls_transport({.identity = fleet.keys[0], .fleet = fleet.fleet, .wait = 1s}); });
+  EXPECT_NE(error.find("n1 (its fleet file has other processes"), std::string::npos) << error;
+}
+
+TEST(Tls, LetsAProcessStartAgainWhileOthersWait) {
+  const support::TlsFleet fleet(3);
+  const auto start = [&](std::size_t process, std::chrono::seconds wait) {
+    return make_tls_transport(
+        {.identity = fleet.keys[process], .fleet = fleet.fleet, .wait = wait});
+  };
+  std::vector<std::unique_ptr<Transport>> all(3);
+  {
+    std::jthread first([&] { all[0] = start(0, 30s); });
+    EXPECT_THROW(start(1, 1s), RunFailed);
+    std::jthread second([&] { all[1] = start(1, 30s); });
+    std::jthread third([&] { all[2] = start(2, 30s); });
+  }
+  EXPECT_TRUE(all[0]->send(1, gossip(0), {}, {}));
+  EXPECT_TRUE(all[1]->receive(gossip(0), 30s));
+  std::vector<std::jthread> ending;
+  for (auto& one : all) ending.emplace_back([&one] { one.reset(); });
+}
+
+TEST(Tls, LetsGoOfWhatItWasLent) {
+  auto all = support::tls_transports(2);
+  auto body = std::make_unique<Bytes>(bytes_like(64u << 20, 0, 1, 0));
+  auto buffer = std::make_unique<Bytes>(64u << 20);
+  all[1]->expect(0, gossip(0), *buffer);
+  all[0]->send(1, gossip(0), {}, *body);
+  all[0]->let_go();
+  all[1]->let_go();
+  body.reset();  // must not be touched any more: checked by ASan
+  buffer.reset();
+  EXPECT_FALSE(all[0]->send(1, gossip(0), {}, {}));
+  all[0]->abort(1);
+  EXPECT_THROW(receive_or_fail(*all[1], gossip(0), {}), RunFailed);
 }
 
 TEST(Tls, RefusesAKeyThatIsNotListed) {

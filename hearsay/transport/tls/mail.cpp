@@ -47,7 +47,8 @@ void OutMail::pump(const std::function<bool(Bytes)>& send) {
 }
 
 void OutMail::taken(std::uint64_t number) {
-  if (untaken_.erase(number) == 0) {
+  const bool was_sent = waiting_.empty() || number < waiting_.front().number;
+  if (!was_sent || untaken_.erase(number) == 0) {
     throw CorruptData(fmt::format("[tls] message {} was taken, and is not on its way", number));
   }
 }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -74,20 +75,19 @@ class Tls final : public Transport, private net::WireEvents {
                                 .log = [this](const std::string& what) { trouble(what); }});
     want_others();
     endpoint_->start();
-    std::unique_lock guard(lock_);
-    const auto missing = [](const Other& other) { return !other.up && !other.gone; };
-    changed_.wait_for(guard, parts.wait, [&] { return others_that(missing).empty(); });
-    const std::vector<std::size_t> absent = others_that(missing);
-    const std::string why = trouble_.empty() ? "" : fmt::format(" ({})", trouble_);
-    guard.unlock();
-    if (!absent.empty()) {
-      close();
-      throw RunFailed(fmt::format(
-          "[tls] after {} s there is no connection with {}{}; start all processes within that "
-          "time, or give wait=",
-          parts.wait.count(), fmt::join(names_of(absent), ", "), why));
-    }
     ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
+    std::unique_lock guard(lock_);
+    const auto missing = [](const Other& other) { return !other.up; };
+    changed_.wait_for(guard, parts.wait, [&] { return others_that(missing).empty(); });
+    const std::vector<std::string> absent = described(others_that(missing));
+    has_begun_ = true;
+    guard.unlock();
+    if (absent.empty()) return;
+    close();
+    throw RunFailed(
+        fmt::format("[tls] after {} s there is no connection with {}; start all processes within "
+                    "that time, or give wait=",
+                    parts.wait.count(), fmt::join(absent, ", ")));
   }
 
   ~Tls() override {
@@ -104,7 +104,7 @@ class Tls final : public Transport, private net::WireEvents {
     const std::lock_guard guard(lock_);
     rounds(label).sends(label.round);
     Other& other = others_[process];
-    if (other.gone) return false;
+    if (other.gone || let_go_) return false;
     other.out.add(label, head, body);
     pump(process);
     return true;
@@ -132,14 +132,11 @@ class Tls final : public Transport, private net::WireEvents {
     if (!changed_.wait_for(guard, patience, [&] { return !letters.empty(); })) return {};
     Letter letter = std::move(letters.front());
     letters.pop_front();
-    endpoint_->send(static_cast<std::uint32_t>(letter.from),
-                    net::encode_frame(net::Ack{.highest = letter.number, .seen = 1}));
-    const std::optional<std::span<std::uint8_t>> buffer =
-        expected(label, letter.from, letter.place);
-    if (buffer) {
+    if (!closing_) acknowledge(letter);
+    if (const auto buffer = expected(label, letter.from, letter.place)) {
       check_body(label, letter.from, letter.body.size(), buffer->size());
-      // It came before it was expected.
-      if (letter.body.data() != buffer->data()) std::ranges::copy(letter.body, buffer->begin());
+      // Not written while it arrived: its owner may have been left by an exception by then.
+      std::ranges::copy(letter.body, buffer->begin());
       letter.body = *buffer;
     }
     return Arrival{letter.from, std::move(letter.head), letter.body};
@@ -152,6 +149,12 @@ class Tls final : public Transport, private net::WireEvents {
 
   bool fast_sum(std::span<float>) override { return false; }
 
+  void let_go() noexcept override {
+    const std::lock_guard guard(lock_);
+    let_go_ = true;
+    for (Other& other : others_) other.out.drop();
+  }
+
   /// The others find the connections closed.
   void abort(int) noexcept override { close(); }
 
@@ -159,8 +162,9 @@ class Tls final : public Transport, private net::WireEvents {
   struct Other {
     OutMail out;
     InMail in;
-    bool up = false, gone = false, finished = false;
+    bool up = false, gone = false, has_sent = false, finished = false;
     double heard = 0;
+    std::string trouble{};  ///< why it is not up
   };
   struct Letter {
     std::size_t from = 0, place = 0;  ///< among those of that sender and label
@@ -191,10 +195,14 @@ class Tls final : public Transport, private net::WireEvents {
     return found;
   }
 
-  std::vector<std::string> names_of(const std::vector<std::size_t>& processes) const {
-    std::vector<std::string> names;
-    for (const std::size_t process : processes) names.push_back(fleet_.peers[process].name);
-    return names;
+  std::vector<std::string> described(const std::vector<std::size_t>& processes) const {
+    std::vector<std::string> all;
+    for (const std::size_t process : processes) {
+      const std::string& trouble = others_[process].trouble;
+      const std::string& name = fleet_.peers[process].name;
+      all.push_back(trouble.empty() ? name : fmt::format("{} ({})", name, trouble));
+    }
+    return all;
   }
 
   void want_others() {
@@ -209,6 +217,13 @@ class Tls final : public Transport, private net::WireEvents {
     others_[process].out.pump([&](Bytes frame) {
       return endpoint_->send(static_cast<std::uint32_t>(process), std::move(frame));
     });
+  }
+
+  void acknowledge(const Letter& letter) {
+    const auto process = static_cast<std::uint32_t>(letter.from);
+    const net::Ack ack{.highest = letter.number, .seen = 1};
+    if (endpoint_->send(process, net::encode_frame(ack)) || others_[letter.from].gone) return;
+    endpoint_->close(process, {ByeReason::kStuck});  // it takes nothing
   }
 
   std::optional<std::span<std::uint8_t>> expected(Label label, std::size_t from,
@@ -242,21 +257,32 @@ class Tls final : public Transport, private net::WireEvents {
     if (closing_) return Bye{ByeReason::kLeft};
     Other& other = others_[process];
     if (hello.slot != process) return Bye{ByeReason::kCorrupt};
-    if (hello.run != run_) return Bye{ByeReason::kWrongRun};
-    if (other.up || other.gone) return Bye{ByeReason::kRefused};  // of another run of the program
+    if (hello.run != run_) {
+      other.trouble = "its fleet file has other processes, or another order; give all the same";
+      return Bye{ByeReason::kWrongRun};
+    }
+    if (has_begun_ || other.gone) return Bye{ByeReason::kRefused};  // of another start
     other.up = true;
+    other.trouble.clear();
     other.heard = endpoint_->now();
     changed_.notify_all();
     return {};
   }
 
-  void down(std::uint32_t process, std::string_view) override {
+  void down(std::uint32_t process, std::string_view why) override {
     const std::lock_guard guard(lock_);
     if (closing_) return;
     Other& other = others_[process];
-    other.gone = true;
-    other.out.drop();
-    want_others();
+    if (has_begun_ || other.has_sent) {
+      other.gone = true;
+      other.out.drop();
+      want_others();
+    }
+    if (!has_begun_) {  // started again, perhaps: nothing was sent to it
+      other.up = false;
+      other.in = {};
+      other.trouble = why;
+    }
     changed_.notify_all();
   }
 
@@ -283,6 +309,7 @@ class Tls final : public Transport, private net::WireEvents {
     if (message->label.lane == kLastLane) {
       other.finished = true;
     } else {
+      other.has_sent = true;
       const std::size_t place = places_[{message->label, process}]++;
       letters_[message->label].push_back(
           {process, place, message->number, std::move(message->head), message->body});
@@ -302,14 +329,20 @@ class Tls final : public Transport, private net::WireEvents {
 
   std::span<std::uint8_t> room_for(Label label, std::size_t from, std::size_t bytes) {
     if (label.lane == kLastLane) return {};
-    const auto buffer = expected(label, from, places_[{label, from}]);
-    if (buffer && buffer->size() == bytes) return *buffer;
-    return pools_[static_cast<std::size_t>(label.lane)].take(bytes, label.round);
+    try {
+      return pools_[static_cast<std::size_t>(label.lane)].take(bytes, label.round);
+    } catch (const std::bad_alloc&) {
+      throw CorruptData(fmt::format("[tls] process {} announces {} bytes", from, bytes));
+    }
   }
 
+  /// "no connection with n2 at 10.0.0.2:7420: Connection refused"
   void trouble(const std::string& what) {
     const std::lock_guard guard(lock_);
-    trouble_ = what;
+    for (std::size_t process = 0; process < others_.size(); ++process) {
+      const std::string about = fmt::format("no connection with {} ", fleet_.peers[process].name);
+      if (what.starts_with(about)) others_[process].trouble = what.substr(about.size());
+    }
   }
 
   // ---- Life and death ----
@@ -322,7 +355,7 @@ class Tls final : public Transport, private net::WireEvents {
           .slot = static_cast<std::uint32_t>(seat_.process), .incarnation = 1, .beat = ++beat};
       const Bytes pulse = net::encode_frame(std::vector{record});
       for (std::uint32_t process = 0; process < others_.size(); ++process) {
-        if (process == seat_.process || others_[process].gone) continue;
+        if (!others_[process].up || others_[process].gone) continue;
         endpoint_->send(process, pulse);
         if (endpoint_->now() - others_[process].heard > kSilenceSeconds) {
           endpoint_->close(process, {ByeReason::kStuck});
@@ -334,7 +367,7 @@ class Tls final : public Transport, private net::WireEvents {
   /// Messages that others have not taken would be lost with this process.
   void wait_for_all() {
     std::unique_lock guard(lock_);
-    if (closing_) return;
+    if (closing_ || let_go_) return;
     for (const std::size_t process : others_that([](const Other& other) { return !other.gone; })) {
       others_[process].out.add({kLastLane, 0}, {}, {});
       pump(process);
@@ -366,8 +399,9 @@ class Tls final : public Transport, private net::WireEvents {
   std::map<Label, std::deque<Letter>> letters_;
   std::map<Correspondence, std::deque<std::span<std::uint8_t>>> buffers_;  ///< posted by `expect`
   std::map<Correspondence, std::size_t> places_;                           ///< messages so far
-  std::string trouble_;   ///< the last that the endpoint told
-  bool closing_ = false;  ///< the endpoint may be gone
+  bool has_begun_ = false;  ///< all were connected; who is gone now is gone for good
+  bool let_go_ = false;     ///< nothing more is sent
+  bool closing_ = false;    ///< the endpoint may be gone
   std::unique_ptr<net::TlsEndpoint> endpoint_;
   std::jthread ticker_;
 };
