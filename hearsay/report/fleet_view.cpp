@@ -113,7 +113,7 @@ void read_events(const fs::path& file, FleetView& view) {
   if (view.events.size() > FleetView::kMostEvents) view.events.resize(FleetView::kMostEvents);
   if (others > 0) {
     view.problems.push_back(
-        fmt::format("[report] {}: {} lines are no events", file.string(), others));
+        fmt::format("[report] {}: {} of its last lines hold no event", file.string(), others));
   }
 }
 

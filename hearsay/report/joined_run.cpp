@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -307,7 +308,11 @@ ShownRun join(std::vector<ShownRun> runs) {
   for (ShownRun& run : runs) {
     devices.push_back({run.place->name, run.place->slot, std::move(run.record)});
   }
-  const train::RunOptions& config = devices.front().record.config();
+  train::RunOptions config = devices.front().record.config();
+  const auto has_other_data = [&](const Device& device) {
+    return device.record.config().data != config.data;
+  };
+  if (std::ranges::any_of(devices, has_other_data)) config.data = "data of each device's own";
   const bool finished =
       std::ranges::all_of(devices, [](const Device& d) { return d.record.finished(); });
   Columns columns = Joiner(devices, config.peers).join();
@@ -355,10 +360,50 @@ std::map<std::string, std::vector<std::size_t>> groups_of(Runs& runs) {
   return groups;
 }
 
-/// "38.3", or "-" for what is not known.
-Cell number_cell(double value, const char* format) {
-  if (!std::isfinite(value)) return {std::isnan(value) ? "-" : "not finite"};
-  return {fmt::format(fmt::runtime(format), value), value};
+/// A figure of devices: its title, the last value that is known of a device, and how to print it.
+struct DeviceColumn {
+  std::string title;
+  std::function<double(const Columns&)> value;
+  std::function<std::string(double)> text;
+};
+
+/// Those that any of the devices has.
+std::vector<DeviceColumn> columns_of(const ShownRun& run) {
+  std::vector<DeviceColumn> columns;
+  for (const engine::Metric& metric : run.record.metrics()) {
+    columns.push_back(
+        {fmt::format("{}{}{}", metric.label, metric.unit.empty() ? "" : " ", metric.unit),
+         [key = engine::keys_of(metric).mean](const Columns& all) { return last_of(all, key); },
+         [metric](double value) { return engine::format_value(metric, value); }});
+  }
+  const auto add = [&](const char* title, const char* key, int digits) {
+    columns.push_back({title, [key](const Columns& all) { return last_of(all, key); },
+                       [digits](double value) { return fmt::format("{:.{}g}", value, digits); }});
+  };
+  add("loss", "loss", 4);
+  add("rounds/s", "rates_min", 3);
+  add("weight u", "push_sum_min", 3);
+  columns.push_back({"bytes sent", bytes_of, human_bytes});
+  std::erase_if(columns, [&](const DeviceColumn& column) {
+    return std::ranges::all_of(run.devices, [&](const Device& device) {
+      return std::isnan(column.value(device.record.columns()));
+    });
+  });
+  return columns;
+}
+
+Cell cell_in(const DeviceColumn& column, double value) {
+  if (std::isfinite(value)) return {column.text(value), value};
+  return {std::isnan(value) ? "-" : "not finite"};
+}
+
+std::string text_table(const Cells& rows) {
+  std::vector<std::vector<std::string>> texts;
+  for (const auto& row : rows) {
+    auto& out = texts.emplace_back();
+    for (const Cell& cell : row) out.push_back(visible(cell.text));
+  }
+  return format_table(texts);
 }
 
 }  // namespace
@@ -395,30 +440,40 @@ void join_devices(Runs& runs) {
 }
 
 Cells device_cells(const ShownRun& run) {
+  const std::vector<DeviceColumn> columns = columns_of(run);
   Cells rows{{{"device"}, {"state"}, {"round"}}};
-  const auto metrics = run.record.metrics();
-  for (const engine::Metric& metric : metrics) {
-    rows[0].push_back(
-        {fmt::format("{}{}{}", metric.label, metric.unit.empty() ? "" : " ", metric.unit)});
-  }
-  for (const char* title : {"loss", "rounds/s", "weight u", "bytes sent"})
-    rows[0].push_back({title});
+  for (const DeviceColumn& column : columns) rows[0].push_back({column.title});
   for (const Device& device : run.devices) {
-    const Columns& columns = device.record.columns();
+    const double round = last_of(device.record.columns(), "round");
     auto& row = rows.emplace_back();
     row.push_back({device.name});
     row.push_back({device.record.finished() ? "finished" : "not finished"});
-    row.push_back(number_cell(last_of(columns, "round"), "{:.0f}"));
-    for (const engine::Metric& metric : metrics) {
-      const double value = last_of(columns, engine::keys_of(metric).mean);
-      row.push_back(std::isfinite(value) ? Cell{engine::format_value(metric, value), value}
-                                         : number_cell(value, ""));
+    row.push_back(std::isnan(round) ? Cell{"-"} : Cell{fmt::format("{:.0f}", round), round});
+    for (const DeviceColumn& column : columns) {
+      row.push_back(cell_in(column, column.value(device.record.columns())));
     }
-    row.push_back(number_cell(last_of(columns, "loss"), "{:.4g}"));
-    row.push_back(number_cell(last_of(columns, "rates_min"), "{:.3g}"));
-    row.push_back(number_cell(last_of(columns, "push_sum_min"), "{:.3g}"));
-    const double bytes = bytes_of(columns);
-    row.push_back(std::isfinite(bytes) ? Cell{human_bytes(bytes), bytes} : Cell{"-"});
+  }
+  return rows;
+}
+
+Cells range_cells(const ShownRun& run) {
+  Cells rows{{{"of the devices"}, {"mean"}, {"least"}, {"greatest"}}};
+  for (const DeviceColumn& column : columns_of(run)) {
+    double sum = 0, least = Columns::kAbsent, greatest = Columns::kAbsent;
+    std::size_t known = 0;
+    for (const Device& device : run.devices) {
+      const double value = column.value(device.record.columns());
+      if (std::isnan(value)) continue;
+      sum += value;
+      least = std::fmin(least, value);
+      greatest = std::fmax(greatest, value);
+      ++known;
+    }
+    if (known == 0) continue;
+    rows.push_back({{column.title},
+                    cell_in(column, sum / static_cast<double>(known)),
+                    cell_in(column, least),
+                    cell_in(column, greatest)});
   }
   return rows;
 }
@@ -427,12 +482,8 @@ std::string devices_text(const Runs& runs) {
   std::string text;
   for (const ShownRun& run : runs.runs) {
     if (run.devices.empty()) continue;
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& row : device_cells(run)) {
-      auto& out = rows.emplace_back();
-      for (const Cell& cell : row) out.push_back(visible(cell.text));
-    }
-    text += fmt::format("\n{}\n{}", run.label, format_table(rows));
+    text += fmt::format("\n{}\n{}\n{}", run.label, text_table(range_cells(run)),
+                        text_table(device_cells(run)));
     for (const std::string& note : run.notes) text += visible(note) + "\n";
     if (!run.fleet.events.empty()) text += "\nlast events (UTC)\n";
     for (std::size_t k = 0; k < std::min(run.fleet.events.size(), kMostEventsInText); ++k) {

@@ -32,6 +32,9 @@ void join_devices(Runs& runs);
 /// A row per device of a joined run: state, metrics, loss, pace, weight, bytes.
 Cells device_cells(const ShownRun& run);
 
+/// Mean, least and greatest over the devices of each of these figures.
+Cells range_cells(const ShownRun& run);
+
 /// The devices, the notes and the newest events of all joined runs, for a terminal; empty if there
 /// are none.
 std::string devices_text(const Runs& runs);

@@ -1,110 +1,12 @@
 // Fleets of `hearsay peer`, a process for each device, over TLS on 127.x.y.z.
 #include <signal.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cmath>
-#include <functional>
-#include <thread>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include <fmt/format.h>
-
-#include "cli/process.h"
-#include "hearsay/net/fleet.h"
-#include "support/scratch.h"
+#include "cli/fleet.h"
 
 namespace hearsay::cli {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-bool comes_true(const std::function<bool()>& condition) {
-  for (int tries = 0; tries < 6000; ++tries) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
-double now() {
-  using std::chrono::system_clock;
-  return std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
-}
-
-class Fleet : public ::testing::Test {
- protected:
-  /// A fleet file with these settings, and keys pi-0.pem, pi-1.pem, ...
-  void make_fleet(std::size_t peers, const std::string& settings) {
-    std::string text = "[train]\n" + settings;
-    for (std::size_t k = 0; k < peers; ++k) {
-      const net::Identity identity = net::Identity::generate();
-      identity.write_new(scratch_ / fmt::format("pi-{}.pem", k));
-      // An address of this test's own, so that no port can be taken by another.
-      const auto pid = static_cast<unsigned>(::getpid());
-      const std::string host =
-          fmt::format("127.{}.{}.{}", 1 + (pid >> 8) % 250, pid & 255, 1 + k + 10 * fleets_);
-      text += net::to_toml({fmt::format("pi-{}", k), identity.id(), net::Address{host, 7420}});
-    }
-    ++fleets_;
-    support::write_text(scratch_ / "fleet.toml", text);
-    devices_.resize(peers);
-  }
-
-  void start(std::size_t k, const Words& more = {}) {
-    Words words{"peer",        "fleet.toml",
-                "--identity",  fmt::format("pi-{}.pem", k),
-                "--out",       fmt::format("pi-{}", k),
-                "--min-round", "5ms"};
-    words.insert(words.end(), more.begin(), more.end());
-    begin(k, words);
-  }
-  void go_on(std::size_t k) { begin(k, {"peer", "--resume", fmt::format("pi-{}", k)}); }
-
-  std::string error_of(std::size_t k) { return support::read_text(file(k, "err")); }
-  /// The last evaluation; null if there is none yet.
-  json last_line(std::size_t k) {
-    const std::string text = support::read_text(out(k) / "metrics.jsonl");
-    const std::size_t end = text.rfind('\n');
-    if (end == std::string::npos) return {};
-    const std::size_t begin = text.rfind('\n', end - 1) + 1;  // npos + 1 is 0
-    return json::parse(text.substr(begin, end - begin));
-  }
-  bool has_reached(std::size_t k, std::uint64_t round) {
-    const json line = last_line(k);
-    return !line.is_null() && line["round"] >= round;
-  }
-  /// When the device noted an event with that text; 0: not yet.
-  double time_of(std::size_t k, const std::string& event) {
-    std::istringstream lines(support::read_text(out(k) / "events.jsonl"));
-    for (std::string line; std::getline(lines, line);) {
-      const json entry = json::parse(line, nullptr, false);
-      if (entry.is_object() && entry["event"].get<std::string>().starts_with(event)) {
-        return entry["time"];
-      }
-    }
-    return 0;
-  }
-
-  fs::path out(std::size_t k) const { return scratch_ / fmt::format("pi-{}", k); }
-  Child& device(std::size_t k) { return *devices_[k]; }
-
-  support::Scratch scratch_;
-
- private:
-  fs::path file(std::size_t k, const char* what) const {
-    return scratch_ / fmt::format("{}-{}", what, k);
-  }
-  void begin(std::size_t k, const Words& words) {
-    devices_[k] = std::make_unique<Child>(words, scratch_.path(), file(k, "out"), file(k, "err"));
-  }
-
-  std::vector<std::unique_ptr<Child>> devices_;
-  int fleets_ = 0;
-};
 
 TEST_F(Fleet, TrainsOneModelOverTls) {
   make_fleet(3, "algorithm = 'scsp'\ngraph = 'exponential'\nrounds = 200\n");
@@ -269,6 +171,8 @@ TEST_F(Fleet, SaysWhatIsWrongBeforeThereIsADirectory) {
   EXPECT_NE(refusal({"fleet.toml", "--identity", "stranger.pem", "--out", "pi-0"})
                 .find("does not have the key hs1:"),
             std::string::npos);
+  EXPECT_EQ(refusal(with({"--live", "soon"})),
+            "hearsay: [live] a port is a number up to 65535, got soon\n");
   for (const auto& [setting, what] : std::vector<std::pair<const char*, const char*>>{
            {"timing = 'lock-step'", "wait for nobody"},
            {"link = 'loss=0.1'", "its network is a real one"},

@@ -168,7 +168,8 @@ std::string devices_part(const ShownRun& run) {
   for (const std::string& note : run.notes) {
     notes += fmt::format("<p class=\"box banner\">{}</p>\n", escape_markup(note));
   }
-  return notes + "<div class=\"sheet devices\">" + html_table(device_cells(run), true) + "</div>\n";
+  return notes + "<div class=\"sheet range\">" + html_table(range_cells(run)) + "</div>\n" +
+         "<div class=\"sheet devices\">" + html_table(device_cells(run), true) + "</div>\n";
 }
 
 std::string settings(const Record& record) {

@@ -60,7 +60,12 @@
   // script in it run.
   listen('fleet', (html) => {
     const part = document.getElementById('fleet');
-    if (part && typeof html === 'string') part.innerHTML = html;
+    if (!part || typeof html !== 'string') return;
+    const before = [...part.querySelectorAll('.wide')].map((wide) => [wide.scrollLeft, wide.scrollTop]);
+    part.innerHTML = html;
+    part.querySelectorAll('.wide').forEach((wide, k) => {
+      if (before[k]) [wide.scrollLeft, wide.scrollTop] = before[k];
+    });
   });
   listen('reset', () => location.reload());
 
