@@ -35,7 +35,7 @@ TEST_F(Fleet, IsSeenInTheLivePageOfADeviceAndReportedAsOneRun) {
   const Result one = hearsay({"report", "pi-1", "pi-0"}, scratch_.path());
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_NE(one.out.find("pi-0 and 1 more device "), std::string::npos) << one.out;
-  EXPECT_NE(one.out.find("\npi-1  finished"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("\npi-1    finished"), std::string::npos) << one.out;
   EXPECT_NE(one.out.find("  pi-0: pi-1 is connected\n"), std::string::npos) << one.out;
 }
 

@@ -39,6 +39,7 @@ TEST(PageCache, IsMadeAnewWhenTheRunHasEnded) {
 TEST(PageCache, IsMadeAnewWhenTheFleetHasChanged) {
   const support::Scratch scratch;
   make_run(scratch / "run", 2);
+  support::write_text(scratch / "run/peer.toml", "fleet = 'f'\nidentity = 'i'\n");
   PageCache pages(scratch / "run");
   const auto first = pages.page(true);
   support::write_text(scratch / "run/events.jsonl", "{\"time\": 1, \"event\": \"pi-1 is gone\"}\n");
