@@ -33,7 +33,7 @@ void make_device(const std::filesystem::path& directory) {
   write_text(directory / "events.jsonl", kEvents);
 }
 
-std::string page_of(const std::filesystem::path& directory, bool live = false) {
+std::string device_page(const std::filesystem::path& directory, bool live = false) {
   return make_page(std::vector<std::string>{directory.string()}, {.live = live}).html;
 }
 
@@ -95,7 +95,8 @@ TEST(FleetView, LeavesOutWhatIsNoEntry) {
   ASSERT_EQ(view.events.size(), 1u);
   EXPECT_EQ(view.events[0].time, 5);
   ASSERT_EQ(view.problems.size(), 1u);
-  EXPECT_TRUE(holds(view.problems[0], "events.jsonl: 5 of its last lines hold no event")) << view.problems[0];
+  EXPECT_TRUE(holds(view.problems[0], "events.jsonl: 5 of its last lines hold no event"))
+      << view.problems[0];
   write_text(scratch / "a/fleet.json", R"({"peers": {}})");
   EXPECT_EQ(read_fleet_view(scratch / "a").problems.size(), 2u);
 }
@@ -115,7 +116,7 @@ TEST(FleetView, TextsAreVisible) {
 TEST(FleetView, IsInThePageOfADevice) {
   const Scratch scratch;
   make_device(scratch / "pi-1");
-  std::string html = page_of(scratch / "pi-1");
+  std::string html = device_page(scratch / "pi-1");
   EXPECT_TRUE(holds(html, "<h2>Fleet</h2>"));
   EXPECT_TRUE(holds(html, "<span>pi-1 (this one)</span>"));
   EXPECT_TRUE(holds(html, R"(<td data-value="6.5">6.5</td>)"));
@@ -127,11 +128,11 @@ TEST(FleetView, IsInThePageOfADevice) {
   EXPECT_FALSE(holds(html, "id=\"fleet\"")) << "it does not change any more";
 
   std::filesystem::remove(scratch / "pi-1/summary.json");
-  html = page_of(scratch / "pi-1", true);
+  html = device_page(scratch / "pi-1", true);
   EXPECT_TRUE(holds(html, "<div id=\"fleet\"><div class=\"sheet members\">"));
 
   make_run(scratch / "other");
-  EXPECT_FALSE(holds(page_of(scratch / "other"), "<h2>Fleet</h2>"));
+  EXPECT_FALSE(holds(device_page(scratch / "other"), "<h2>Fleet</h2>"));
 }
 
 TEST(FleetView, IsEscaped) {
@@ -141,7 +142,7 @@ TEST(FleetView, IsEscaped) {
   write_text(scratch / "pi-1/fleet.json", R"({"self": ")" + evil + R"(", "peers": [{"name": ")" +
                                               evil + R"(", "status": ")" + evil + R"("}]})");
   write_text(scratch / "pi-1/events.jsonl", R"({"time": 1, "event": ")" + evil + "\"}\n");
-  const std::string html = page_of(scratch / "pi-1");
+  const std::string html = device_page(scratch / "pi-1");
   EXPECT_FALSE(holds(html, "<script>alert"));
   EXPECT_FALSE(holds(html, "<img"));
   EXPECT_EQ(count(html, "&lt;script&gt;alert(1)"), 3u);
