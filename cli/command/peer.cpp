@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include "cli/command/commands.h"
+#include "cli/live.h"
 #include "cli/stop.h"
 #include "cli/terminal/complain.h"
 #include "cli/terminal/shell_word.h"
@@ -31,6 +33,7 @@ struct PeerOptions {
   std::uint32_t wait_for = 2;
   std::uint64_t threads = 0;
   bool quiet = false;
+  LiveOptions live;
 };
 
 std::atomic<bool> reload_wanted = false;
@@ -67,9 +70,13 @@ class PeerObserver final : public run::Observer {
  public:
   explicit PeerObserver(bool quiet) : quiet_(quiet) {}
 
+  /// An event, which --quiet keeps silent.
   void say(const std::string& event) {
+    if (!quiet_) say_always(event);
+  }
+  void say_always(const std::string& text) {
     const std::lock_guard lock(mutex_);
-    if (!quiet_) complain("hearsay: {}\n", event);
+    complain("hearsay: {}\n", text);
   }
 
   void resumed(std::uint64_t round, const std::vector<std::string>& damaged) override {
@@ -140,12 +147,19 @@ int peer_command(const PeerOptions& options) {
   train::RunOptions config = run::options_of_fleet(net::read_fleet(settings.fleet), settings);
   if (options.threads > 0) config.threads = options.threads;
   PeerObserver observer(options.quiet);
+  std::optional<live::PageProcess> page;  // until report.html is written
+  std::optional<LiveObserver> live;
+  if (options.live.port()) {
+    page.emplace(options.live.address(), *options.live.port());
+    live.emplace(
+        observer, [&](const std::string& text) { observer.say_always(text); }, *page, out);
+  }
   run::Outcome outcome;
   {
     run::PeerRun run({.config = config,
                       .settings = settings,
                       .out = out,
-                      .observer = observer,
+                      .observer = live ? static_cast<run::Observer&>(*live) : observer,
                       .say = [&](const std::string& event) { observer.say(event); },
                       .reload = [] { return reload_wanted.exchange(false); }});
     outcome = resumes ? run.begin_again() : run.begin();
@@ -193,8 +207,17 @@ Action add_peer(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--threads", options->threads, "threads; default: one per core")
       ->type_name("N");
+  options->live.add_to(*command);
   command->add_flag("--quiet", options->quiet, "print errors only");
-  return [options] { return peer_command(*options); };
+  return [options] {
+    if (const std::string file = options->live.read(); !file.empty()) {
+      if (!options->fleet.empty()) {
+        throw InvalidArgument(fmt::format("[live] a port is a number up to 65535, got {}", file));
+      }
+      options->fleet = file;
+    }
+    return peer_command(*options);
+  };
 }
 
 }  // namespace hearsay::cli

@@ -8,6 +8,7 @@
 #include "cli/terminal/complain.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
+#include "hearsay/report/joined_run.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"
@@ -44,6 +45,7 @@ int report_command(const std::vector<std::string>& directories, const std::strin
     fmt::print("{}\n", report::sweep_text(sweep.record, sweep.table, false));
   }
   if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs).table);
+  fmt::print("{}", report::devices_text(runs));
   if (html == "none") return 0;
   const fs::path path = html.empty() ? page_path(directories) : fs::path(html);
   write_user_file(path, report::make_page(runs).html);

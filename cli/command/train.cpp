@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -38,8 +37,7 @@ struct TrainOptions {
   std::vector<std::string> config_files;
   std::string out, resume, transport = "auto";
   bool quiet = false;
-  std::optional<std::uint16_t> live;  // the port
-  std::string live_address = "127.0.0.1";
+  LiveOptions live;
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
 
@@ -143,7 +141,9 @@ int train_one(const TrainOptions& options, Run& run) {
   fs::path& out = run.out;
   std::optional<live::PageProcess> page;  // until the baselines have finished
   group.agree([&] {
-    if (options.live && group.leads()) page.emplace(options.live_address, *options.live);
+    if (options.live.port() && group.leads()) {
+      page.emplace(options.live.address(), *options.live.port());
+    }
   });
   run::Outcome outcome;
   std::uint64_t threads = 0;
@@ -151,7 +151,9 @@ int train_one(const TrainOptions& options, Run& run) {
     const auto progress =
         make_progress({.lines = !quiet, .cut = group.alone(), .block = terminal && !quiet});
     std::optional<LiveObserver> live;
-    if (page) live.emplace(*progress, *page, out);
+    if (page)
+      live.emplace(
+          *progress, [&](const auto& text) { progress->say(text); }, *page, out);
     run::Observer& observer = live ? static_cast<run::Observer&>(*live) : *progress;
     if (!options.resume.empty()) {
       group.agree([&] { threads = threads_to_resume_with(options); });
@@ -201,7 +203,7 @@ int train_several_files(const TrainOptions& options, gossip::ProcessGroup& group
     throw InvalidArgument(
         "[train] several config files run side by side in one process; start one mpirun for each");
   });
-  if (options.live) {
+  if (options.live.port()) {
     throw InvalidArgument(
         "[live] --live is for one run; watch several with a `hearsay watch DIR` for each");
   }
@@ -223,20 +225,6 @@ int train_command(const TrainOptions& options) {
     const bool several = options.config_files.size() > 1 && options.resume.empty();
     return several ? train_several_files(options, run.group) : train_one(options, run);
   });
-}
-
-/// --live [PORT]: a following word that is not a number is a config file.
-void read_live(const std::string& word, TrainOptions& options) {
-  options.live = 0;
-  if (word.empty()) return;
-  if (word.find_first_not_of("0123456789") != std::string::npos) {
-    options.config_files.push_back(word);
-    return;
-  }
-  const char* end = word.data() + word.size();
-  if (std::from_chars(word.data(), end, *options.live).ec != std::errc()) {
-    throw InvalidArgument(fmt::format("[live] a port is a number up to 65535, got {}", word));
-  }
 }
 
 }  // namespace
@@ -275,25 +263,12 @@ Action add_train(CLI::App& app) {
                    "how processes talk (hearsay list transports); default: auto, what mpirun says")
       ->type_name("SPEC")
       ->check(not_empty);
-  auto port = std::make_shared<std::string>();
-  const CLI::Option* live =
-      command
-          ->add_option(
-              "--live", *port,
-              "serve the page of the run while it goes on, on 127.0.0.1; default: any free "
-              "port. The address is printed")
-          ->type_name("[PORT]")
-          ->expected(0, 1);
-  command
-      ->add_option("--live-address", options->live_address,
-                   "address for --live, in digits. Any that other machines can reach asks viewers "
-                   "for a token, which is part of what is printed")
-      ->type_name("ADDRESS")
-      ->check(not_empty)
-      ->needs(command->get_option("--live"));
+  options->live.add_to(*command);
   command->add_flag("--quiet", options->quiet, "print errors only");
-  return [options, port, live] {
-    if (live->count() > 0) read_live(*port, *options);
+  return [options] {
+    if (const std::string file = options->live.read(); !file.empty()) {
+      options->config_files.push_back(file);
+    }
     return train_command(*options);
   };
 }

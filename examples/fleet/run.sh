@@ -65,4 +65,5 @@ done
 trap - EXIT
 grep -h '^hearsay: pi-[37] ' pi-1.log
 tail -qn 2 pi-*.log | grep '^round'
-echo "run.sh: open $PWD/runs/pi-1/report.html"
+"$hearsay" report runs/pi-*  # as one run; pi-7 has not finished
+echo "run.sh: open $PWD/report.html"

@@ -35,6 +35,10 @@ std::string Events::next(const Feed::State& state) {
     progress_ = state.progress;
     text += fmt::format("event: progress\ndata: {}\n\n", progress_);
   }
+  if (state.fleet != fleet_) {
+    fleet_ = state.fleet;
+    text += fmt::format("event: fleet\ndata: {}\n\n", *fleet_);
+  }
   // The state is older than the poll: if it says that the run has ended, the last line was already
   // written.
   if (state.ended && tail_.at_end()) {

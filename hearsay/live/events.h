@@ -15,6 +15,7 @@ namespace hearsay::live {
 ///   event: line        data: a line of metrics.jsonl      id: byte offset of its end in the file
 ///   event: progress    data: {"round": 1200, "total": 1520, "rounds_per_second": 80.1,
 ///                             "seconds_left": 4}
+///   event: fleet       data: of a device: the part of its page about its fleet, a JSON string
 ///   event: reset       lines sent so far are invalid; lines start over
 ///   event: end         all lines were sent, no more will come
 ///
@@ -35,6 +36,7 @@ class Events {
   Tail tail_;
   std::optional<std::uint64_t> changes_;  ///< the last that were read
   std::string progress_;                  ///< sent last
+  std::shared_ptr<const std::string> fleet_;
   bool ended_ = false;
 };
 

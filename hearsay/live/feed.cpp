@@ -22,6 +22,10 @@ void Feed::progress(std::string json) {
   tell([&](State& state) { state.progress = std::move(json); });
 }
 
+void Feed::fleet(std::string json) {
+  tell([&](State& state) { state.fleet = std::make_shared<const std::string>(std::move(json)); });
+}
+
 void Feed::end() {
   tell([](State& state) { state.ended = true; });
 }

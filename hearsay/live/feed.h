@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -16,11 +17,14 @@ class Feed {
     std::uint64_t version = 0;  ///< counts updates
     std::uint64_t changes = 0;  ///< of the file
     std::string progress = {};  ///< the last, a JSON object in one line; empty: none yet
+    /// The part of a device's page about its fleet, a JSON string in one line; null: none yet.
+    std::shared_ptr<const std::string> fleet = {};
     bool ended = false, closed = false;
   };
 
   void changed();
   void progress(std::string json);
+  void fleet(std::string json);
   void end();
   void close();
 

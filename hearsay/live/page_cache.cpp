@@ -50,7 +50,7 @@ std::string PageCache::stamp() const {
   }
   std::string stamp;
   for (const char* name : {"metrics.jsonl", "summary.json", "compare/silence/summary.json",
-                           "compare/full/summary.json"}) {
+                           "compare/full/summary.json", "fleet.json", "events.jsonl"}) {
     const auto size = fs::file_size(run_ / name, error);
     const auto time = fs::last_write_time(run_ / name, error);
     stamp += error ? "-;" : fmt::format("{} {};", size, time.time_since_epoch().count());

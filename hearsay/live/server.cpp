@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "hearsay/live/client_stream.h"
 #include "hearsay/live/events.h"
 #include "hearsay/live/feed.h"
@@ -19,6 +21,7 @@
 #include "hearsay/live/signal.h"
 #include "hearsay/live/slots.h"
 #include "hearsay/live/turnstile.h"
+#include "hearsay/report/page/page.h"
 
 namespace hearsay::live {
 
@@ -30,6 +33,7 @@ using httplib::DataSink, httplib::Request, httplib::Response;
 constexpr int kLook = 250;                        // milliseconds between polls of the run's file
 constexpr std::chrono::seconds kBeat{1};          // keepalive interval of an idle stream
 constexpr std::chrono::seconds kStreamTime{600};  // then the browser reconnects automatically
+constexpr std::chrono::seconds kFleetPause{1};    // between two versions of the fleet
 constexpr std::size_t kPiece = 64 << 10;          // bytes of a response per write
 
 void refuse(Response& response, int status, const char* why) {
@@ -144,20 +148,46 @@ class HttpServer : public Server, private httplib::Server {
     } while (!closing_.wait(100));
   }
 
-  /// Polls the run's file for changes, on behalf of all viewers.
+  /// What tells one version of a file from another.
+  struct Stamp {
+    off_t size = 0;
+    ino_t inode = 0;
+    time_t seconds = 0;
+    long nanoseconds = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  /// Of a file that is missing: {}.
+  Stamp stamp_of(const char* name) const {
+    struct stat now {};
+    if (::stat((run_ / name).c_str(), &now) != 0) return {};
+    return {now.st_size, now.st_ino, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
+  }
+
+  /// Polls the run's files for changes, on behalf of all viewers.
   void observe() {
-    const fs::path file = run_ / "metrics.jsonl";
-    struct stat last {};
+    Stamp metrics, fleet, events;
+    auto next = std::chrono::steady_clock::now();  // when a changed fleet is told at the earliest
     do {
-      struct stat now {};
-      if (::stat(file.c_str(), &now) != 0) continue;
-      if (now.st_size != last.st_size || now.st_ino != last.st_ino ||
-          now.st_mtim.tv_nsec != last.st_mtim.tv_nsec ||
-          now.st_mtim.tv_sec != last.st_mtim.tv_sec) {
-        feed_.changed();
-      }
-      last = now;
+      const Stamp metrics_now = stamp_of("metrics.jsonl");
+      if (metrics_now != Stamp() && metrics_now != metrics) feed_.changed();
+      metrics = metrics_now;
+      const auto now = std::chrono::steady_clock::now();
+      if (now < next) continue;
+      const Stamp fleet_now = stamp_of("fleet.json"), events_now = stamp_of("events.jsonl");
+      if (fleet_now == fleet && events_now == events) continue;
+      fleet = fleet_now;
+      events = events_now;
+      next = now + kFleetPause;
+      tell_of_fleet();
     } while (!closing_.wait(kLook));
+  }
+
+  void tell_of_fleet() {
+    try {
+      const nlohmann::json html = report::make_fleet_part(run_);
+      feed_.fleet(html.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+    } catch (const std::exception&) {  // no memory: the next one, maybe
+    }
   }
 
   bool process_and_close_socket(socket_t socket) override {

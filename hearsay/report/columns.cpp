@@ -220,6 +220,15 @@ Columns::Columns(const std::filesystem::path& file) {
   reader.finish();
 }
 
+Columns::Columns(std::size_t lines, std::map<std::string, std::vector<double>> figures,
+                 std::map<std::string, std::vector<std::vector<double>>> lists)
+    : lines_(lines) {
+  for (auto& [key, values] : figures) {
+    columns_.emplace(key, Column{false, {}}).first->second.entries.push_back(std::move(values));
+  }
+  for (auto& [key, entries] : lists) columns_.emplace(key, Column{true, std::move(entries)});
+}
+
 std::span<const double> Columns::entry(std::string_view key, std::size_t i, bool list) const {
   const auto found = columns_.find(key);
   if (found == columns_.end() || found->second.is_list != list) return {};

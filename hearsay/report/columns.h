@@ -37,6 +37,10 @@ class Columns {
   /// lines, RunFailed if it cannot be read.
   explicit Columns(const std::filesystem::path& file);
 
+  /// Columns that are no file's: figures, and lists of figures, each with a number per line.
+  Columns(std::size_t lines, std::map<std::string, std::vector<double>> figures,
+          std::map<std::string, std::vector<std::vector<double>>> lists);
+
   std::size_t lines() const { return lines_; }
 
   /// Figure `key`, such as "divergence", of all lines; empty if no line has it.

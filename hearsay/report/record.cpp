@@ -86,6 +86,16 @@ std::vector<double> numbers_of(const Json& list) {
   return numbers;
 }
 
+std::vector<std::string> texts_of(const Json& list) {
+  std::vector<std::string> texts;
+  if (!list.is_array()) return {};
+  for (const Json& entry : list) {
+    if (!entry.is_string()) return {};
+    texts.push_back(entry.get<std::string>());
+  }
+  return texts;
+}
+
 }  // namespace
 
 struct Record::Summary {
@@ -108,6 +118,17 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
   }
   summary_ = std::make_unique<const Summary>(
       Summary{finished_ ? run::read_json_file(summary, "report") : last_line(columns_, metrics)});
+  const auto described = summary_->json.find("metrics");
+  metrics_ = train::MetricList(described == summary_->json.end() ? "" : described->dump());
+}
+
+Record::Record(std::string name, train::RunOptions config, bool finished, Columns columns,
+               std::string_view summary_json)
+    : name_(std::move(name)),
+      config_(std::move(config)),
+      finished_(finished),
+      columns_(std::move(columns)),
+      summary_(std::make_unique<const Summary>(Summary{Json::parse(summary_json)})) {
   const auto described = summary_->json.find("metrics");
   metrics_ = train::MetricList(described == summary_->json.end() ? "" : described->dump());
 }
@@ -165,14 +186,17 @@ std::vector<std::vector<double>> Record::table(std::string_view key) const {
 }
 
 std::vector<std::string> Record::class_names() const {
-  std::vector<std::string> names;
   const auto found = summary_->json.find("class_names");
-  if (found == summary_->json.end() || !found->is_array()) return {};
-  for (const Json& name : *found) {
-    if (!name.is_string()) return {};
-    names.push_back(name.get<std::string>());
+  return found == summary_->json.end() ? std::vector<std::string>{} : texts_of(*found);
+}
+
+std::string Record::peer_name(std::size_t peer) const {
+  const auto found = summary_->json.find("peer_names");
+  if (found != summary_->json.end() && found->is_array() && peer < found->size() &&
+      (*found)[peer].is_string()) {
+    return (*found)[peer].get<std::string>();
   }
-  return names;
+  return fmt::format("peer {}", peer);
 }
 
 std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,

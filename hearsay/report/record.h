@@ -22,6 +22,10 @@ class Record {
   /// Throws InvalidArgument or CorruptData for a directory without a run, or a damaged one, naming
   /// the file and the line. A run that has not finished is represented by its last evaluation.
   explicit Record(const std::filesystem::path& directory);
+  /// One that is no directory's: of a run joined from several (joined_run.h). `summary_json` is an
+  /// object.
+  Record(std::string name, train::RunOptions config, bool finished, Columns columns,
+         std::string_view summary_json);
   ~Record();
   Record(Record&&) noexcept;
   Record& operator=(Record&&) noexcept;
@@ -53,6 +57,8 @@ class Record {
   /// long.
   std::vector<std::vector<double>> table(std::string_view key) const;
   std::vector<std::string> class_names() const;
+  /// "peer 3", or the name of a device.
+  std::string peer_name(std::size_t peer) const;
 
   /// Lines that were skipped: "[report] runs/a/metrics.jsonl, line 17: it is no JSON object".
   const std::vector<std::string>& problems() const { return columns_.problems(); }

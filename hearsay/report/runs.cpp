@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "hearsay/report/joined_run.h"
+
 namespace hearsay::report {
 
 namespace {
@@ -35,7 +37,10 @@ class Reader {
     for (const fs::path& sweep : sweeps) add_sweep(sweep);
   }
 
-  Runs take() { return std::move(all_); }
+  Runs take() {
+    join_devices(all_);
+    return std::move(all_);
+  }
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
@@ -48,7 +53,11 @@ class Reader {
       Record record(directory);
       all_.problems.insert(all_.problems.end(), record.problems().begin(), record.problems().end());
       auto controls = control_records(directory, record.config(), all_.problems);
-      all_.runs.push_back({std::move(record), label, std::move(controls)});
+      auto place = run::read_place_in_run(directory);
+      FleetView fleet = run::is_of_peer(directory) ? read_fleet_view(directory) : FleetView();
+      all_.problems.insert(all_.problems.end(), fleet.problems.begin(), fleet.problems.end());
+      all_.runs.push_back(
+          {std::move(record), label, std::move(controls), std::move(place), std::move(fleet)});
       found->second = all_.runs.size() - 1;
     } catch (const std::exception& error) {
       all_.problems.emplace_back(error.what());

@@ -5,17 +5,33 @@
 #include <utility>
 #include <vector>
 
+#include "hearsay/report/fleet_view.h"
 #include "hearsay/report/record.h"
 #include "hearsay/report/sweep_table.h"
+#include "hearsay/run/peer/settings.h"
 #include "hearsay/sweep/sweep_record.h"
 
 namespace hearsay::report {
+
+/// The directory of one device, of a run that was joined from several (joined_run.h).
+struct Device {
+  std::string name;  ///< in the fleet file
+  std::uint32_t slot = 0;
+  Record record;
+};
 
 /// A run as shown by tables and pages.
 struct ShownRun {
   Record record;
   std::string label;  ///< its row in a sweep, else the directory as it was given
   std::vector<std::pair<std::string, Record>> controls;
+
+  /// Which run of a fleet a directory is part of; none: it is a run of its own.
+  std::optional<run::PlaceInRun> place{};
+  /// What the device of that directory knows of its fleet; of a joined run the events of all.
+  FleetView fleet{};
+  std::vector<Device> devices{};     ///< of a joined run, slots ascending; else none
+  std::vector<std::string> notes{};  ///< sentences on devices that are missing or not done
 };
 
 /// A sweep among the runs.
@@ -38,7 +54,8 @@ struct Runs {
 
 /// Reads each directory: a run, or if it holds *.sweep.json the runs of these sweeps (also the path
 /// of one such file). Damaged or foreign ones are skipped and named in `problems`; the others are
-/// still read. Runs of a sweep that have not begun are not a problem.
+/// still read. Runs of a sweep that have not begun are not a problem. Directories of devices of the
+/// same run are joined to one, at the place of the first (joined_run.h).
 Runs read_runs(std::span<const std::string> directories);
 
 }  // namespace hearsay::report

@@ -18,6 +18,8 @@ namespace hearsay::run {
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Of a peer on a device: its directory is there, and it waits for the first of its neighbours.
+  virtual void waiting() {}
   virtual void started(const train::RunView&, const train::RunOptions&) {}
   virtual void resumed(std::uint64_t /*round*/, const std::vector<std::string>& /*damaged*/) {}
   virtual void progressed(const train::RunView&) {}

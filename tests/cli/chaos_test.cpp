@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "cli/fleet_of_devices.h"
+#include "cli/fleet.h"
 #include "hearsay/core/random.h"
 
 namespace hearsay::cli {

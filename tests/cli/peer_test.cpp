@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/fleet_of_devices.h"
+#include "cli/fleet.h"
 
 namespace hearsay::cli {
 namespace {
@@ -173,6 +173,8 @@ TEST_F(Fleet, SaysWhatIsWrongBeforeThereIsADirectory) {
   EXPECT_NE(refusal({"fleet.toml", "--identity", "stranger.pem", "--out", "pi-0"})
                 .find("does not have the key hs1:"),
             std::string::npos);
+  EXPECT_EQ(refusal(with({"--live", "soon"})),
+            "hearsay: [live] a port is a number up to 65535, got soon\n");
   for (const auto& [setting, what] : std::vector<std::pair<const char*, const char*>>{
            {"timing = 'lock-step'", "wait for nobody"},
            {"link = 'loss=0.1'", "its network is a real one"},

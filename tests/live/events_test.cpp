@@ -49,6 +49,16 @@ TEST_F(EventsTest, TellProgressWhenItChanges) {
   EXPECT_EQ(events.next(state), "event: progress\ndata: {\"round\":4}\n\n");
 }
 
+TEST_F(EventsTest, TellOfTheFleetWhenItChanges) {
+  Events events(file_, "");
+  Feed feed;
+  feed.fleet("\"<p>\"");
+  EXPECT_EQ(events.next(feed.state()), "event: fleet\ndata: \"<p>\"\n\n");
+  EXPECT_EQ(events.next(feed.state()), "");
+  feed.fleet("\"<b>\"");
+  EXPECT_EQ(events.next(feed.state()), "event: fleet\ndata: \"<b>\"\n\n");
+}
+
 TEST_F(EventsTest, EndAfterTheLastLine) {
   for (int i = 0; i < 3000; ++i) append(std::string(200, 'x') + "\n");
   Events events(file_, "0");

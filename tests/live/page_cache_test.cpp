@@ -36,6 +36,17 @@ TEST(PageCache, IsMadeAnewWhenTheRunHasEnded) {
   EXPECT_NE(pages.page(false), live) << "at once";
 }
 
+TEST(PageCache, IsMadeAnewWhenTheFleetHasChanged) {
+  const support::Scratch scratch;
+  make_run(scratch / "run", 2);
+  support::write_text(scratch / "run/peer.toml", "fleet = 'f'\nidentity = 'i'\n");
+  PageCache pages(scratch / "run");
+  const auto first = pages.page(true);
+  support::write_text(scratch / "run/events.jsonl", "{\"time\": 1, \"event\": \"pi-1 is gone\"}\n");
+  while (pages.page(true) == first) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_NE(pages.page(true)->find("pi-1 is gone"), std::string::npos);
+}
+
 TEST(PageCache, IsMadeAnewWhenFilesHaveChanged) {
   const support::Scratch scratch;
   make_run(scratch / "run", 2);

@@ -46,6 +46,23 @@ TEST_F(ServerTest, GivesThePage) {
   }
 }
 
+TEST_F(ServerTest, TellsOfTheFleetOfADevice) {
+  Client client = viewer();
+  client.receive("event: line\n");
+  support::write_text(scratch_ / "run/fleet.json",
+                      R"({"self": "pi-1", "peers": [{"name": "pi-1"}, {"name": "<b>"}]})");
+  client.receive("event: fleet\ndata: \"<div class=\\\"sheet members\\\">");
+  client.receive("<span>&lt;b&gt;</span>");
+  client.receive("\n\n");
+  support::write_text(scratch_ / "run/events.jsonl",
+                      "{\"time\": 1, \"event\": \"pi-2 is gone\\nevent: end\"}\n");
+  const std::string news = client.receive("pi-2 is gone");
+  EXPECT_EQ(client.receive("\n\n").find("\nevent: end"), std::string::npos) << "one line";
+  viewer().receive("pi-2 is gone");  // later viewers get it at once
+  support::write_text(scratch_ / "run/fleet.json", "\xff{");
+  client.receive("event: fleet\n");
+}
+
 TEST_F(ServerTest, DoesNotCompress) {
   const Reply reply = ask(port_, "/", {{"Accept-Encoding", "gzip, deflate, br"}});
   EXPECT_EQ(reply.head.find("Content-Encoding"), std::string::npos) << reply.head;

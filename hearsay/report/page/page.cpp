@@ -130,6 +130,22 @@ std::string title_of(const Runs& runs) {
              : fmt::format("{} runs", runs.runs.size());
 }
 
+/// The devices and the events of a joined run, or what a device knows of its fleet. `live`: with an
+/// element that a script fills, even if there is nothing yet.
+std::string fleet_of(const ShownRun& run, const std::string& level, bool live) {
+  const auto title = [&](const char* text) {
+    return fmt::format("<{}>{}</{}>\n", level, text, level);
+  };
+  if (!run.devices.empty()) {
+    const std::string events = events_part(run.fleet, FleetView::kMostEvents);
+    return title("Devices") + devices_part(run) +
+           (events.empty() ? "" : title("Events of all devices") + events);
+  }
+  if (run.fleet.empty() && !(live && run.place)) return "";
+  return title("Fleet") +
+         fmt::format("<div{}>{}</div>\n", live ? " id=\"fleet\"" : "", fleet_part(run.fleet));
+}
+
 std::string one_run(const Runs& runs, Writer& writer) {
   const ShownRun& run = runs.runs.front();
   std::string html = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
@@ -143,6 +159,7 @@ std::string one_run(const Runs& runs, Writer& writer) {
   }
   html += "</header>\n" + problems_box(runs.problems) + tiles(run.record);
   if (!writer.data().live) html += "<h2>Figures at the end</h2>\n" + summary_table(runs, false);
+  html += fleet_of(run, "h2", writer.data().live);
   if (run.record.columns().lines() == 0) {
     html += "<p class=\"note\">There is no evaluation yet.</p>\n";
   }
@@ -169,8 +186,9 @@ std::string several_runs(const Runs& runs, Writer& writer) {
             escape_markup(run.label == run.record.name() ? run.record.title()
                                                          : run.label + ": " + run.record.title()),
             words_of(run.record.config()), tiles(run.record)) +
-        writer.run_charts(i, prefix) + peers_of_run(run.record, prefix, kEdgesBesideOthers) +
-        writer.cost(i, prefix) + settings(run.record) + "</details>\n";
+        fleet_of(run, "h3", false) + writer.run_charts(i, prefix) +
+        peers_of_run(run.record, prefix, kEdgesBesideOthers) + writer.cost(i, prefix) +
+        settings(run.record) + "</details>\n";
   }
   if (shown < runs.runs.size()) {
     html += fmt::format(
@@ -186,7 +204,8 @@ std::string several_runs(const Runs& runs, Writer& writer) {
 Page make_page(const Runs& runs, const PageOptions& options) {
   Page page{"", runs.runs.size(), runs.problems};
   if (runs.runs.empty()) return page;
-  const bool live = options.live && is_one(runs) && !runs.runs.front().record.finished();
+  const bool live = options.live && is_one(runs) && !runs.runs.front().record.finished() &&
+                    runs.runs.front().devices.empty();
   Writer writer(runs, live);
   std::string body = "<header><p class=\"brand\">hearsay</p>\n";
   body += is_one(runs) ? one_run(runs, writer) : several_runs(runs, writer);
@@ -201,6 +220,8 @@ Page make_page(const Runs& runs, const PageOptions& options) {
 Page make_page(std::span<const std::string> directories, const PageOptions& options) {
   return make_page(read_runs(directories), options);
 }
+
+std::string make_fleet_part(const fs::path& run) { return fleet_part(read_fleet_view(run)); }
 
 void write_page(const fs::path& run) {
   const Page page = make_page(std::vector<std::string>{run.string()});

@@ -34,6 +34,10 @@ Page make_page(std::span<const std::string> directories, const PageOptions& opti
 /// The same for runs that have been read already.
 Page make_page(const Runs& runs, const PageOptions& options = {});
 
+/// The part of a device's page that shows its fleet, as HTML (fleet_view.h): during the run it is
+/// made anew, and replaced in the page. Empty if there is nothing to show.
+std::string make_fleet_part(const std::filesystem::path& run);
+
 /// Writes RUN/report.html atomically. Throws RunFailed, with the page's first problem if RUN holds
 /// no run.
 void write_page(const std::filesystem::path& run);

@@ -1,10 +1,12 @@
 #include "hearsay/report/page/page_parts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "hearsay/core/text.h"
+#include "hearsay/report/joined_run.h"
 #include "hearsay/report/page/graph_section.h"
 #include "hearsay/report/page/html.h"
 #include "hearsay/report/table.h"
@@ -12,6 +14,15 @@
 namespace hearsay::report {
 
 namespace {
+
+constexpr std::size_t kMostMembers = 64;  ///< peers of a fleet in a table
+constexpr std::size_t kMostEvents = 20;   ///< of one device
+
+/// A number with so many digits, or "-".
+Cell digits(double value, const char* format) {
+  if (!std::isfinite(value)) return {"-"};
+  return {fmt::format(fmt::runtime(format), value), value};
+}
 
 /// A number in large type. During the run a script updates it (assets/page.js), using `format`.
 struct Tile {
@@ -93,6 +104,72 @@ std::string peers_of_run(const Record& record, const std::string& prefix, std::s
         prefix, draw_counts(counts, record.class_names()));
   }
   return html + "</div>\n";
+}
+
+std::string events_part(const FleetView& fleet, std::size_t most) {
+  if (fleet.events.empty()) return "";
+  const bool named = std::ranges::any_of(
+      fleet.events, [](const FleetEvent& event) { return !event.device.empty(); });
+  Cells rows{{{"time (UTC)"}}};
+  if (named) rows[0].push_back({"device"});
+  rows[0].push_back({"event"});
+  for (std::size_t k = 0; k < std::min(fleet.events.size(), most); ++k) {
+    const FleetEvent& event = fleet.events[k];
+    rows.push_back({{time_text(event.time)}});
+    if (named) rows.back().push_back({event.device});
+    rows.back().push_back({event.event});
+  }
+  return "<div class=\"sheet events\">" + html_table(rows) + "</div>\n";
+}
+
+std::string fleet_part(const FleetView& fleet) {
+  std::string html;
+  if (!fleet.members.empty()) {
+    Cells rows{{{"device"},
+                {"status"},
+                {"live"},
+                {"heard of, s ago"},
+                {"rounds"},
+                {"rounds/s"},
+                {"weight u"},
+                {"loss"},
+                {"score"},
+                {"bytes sent"}}};
+    for (std::size_t k = 0; k < std::min(fleet.members.size(), kMostMembers); ++k) {
+      const FleetMember& member = fleet.members[k];
+      rows.push_back({{member.name + (member.self ? " (this one)" : "")},
+                      {member.status},
+                      {member.live ? "yes" : "no"},
+                      member.self ? Cell{"-"} : digits(member.heard, "{:.1f}"),
+                      digits(member.rounds, "{:.0f}"),
+                      digits(member.rate, "{:.3g}"),
+                      digits(member.push_sum, "{:.3g}"),
+                      digits(member.loss, "{:.4g}"),
+                      digits(member.score, "{:.4g}"),
+                      digits(member.bytes, "{:.0f}")});
+      if (Cell& bytes = rows.back().back(); std::isfinite(bytes.value)) {
+        bytes.text = human_bytes(bytes.value);
+      }
+    }
+    html += "<div class=\"sheet members\">" + html_table(rows) + "</div>\n";
+    std::string note;
+    if (fleet.time) note = fmt::format("As this device knew it at {} UTC.", time_text(*fleet.time));
+    if (fleet.members.size() > kMostMembers) {
+      note += fmt::format(" The first {} of {} peers.", kMostMembers, fleet.members.size());
+    }
+    if (!note.empty()) html += "<p class=\"note\">" + note + "</p>\n";
+  }
+  return html + events_part(fleet, kMostEvents);
+}
+
+std::string devices_part(const ShownRun& run) {
+  if (run.devices.empty()) return "";
+  std::string notes;
+  for (const std::string& note : run.notes) {
+    notes += fmt::format("<p class=\"box banner\">{}</p>\n", escape_markup(note));
+  }
+  return notes + "<div class=\"sheet range\">" + html_table(range_cells(run)) + "</div>\n" +
+         "<div class=\"sheet devices\">" + html_table(device_cells(run), true) + "</div>\n";
 }
 
 std::string settings(const Record& record) {

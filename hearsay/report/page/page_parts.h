@@ -22,6 +22,14 @@ std::string summary_table(const Runs& runs, bool sortable);
 /// peer.
 std::string peers_of_run(const Record& record, const std::string& prefix, std::size_t most_edges);
 
+/// What a device knows of its fleet: a table of the peers, and the newest events. Without a title:
+/// during the run, a script replaces it (assets/live.js).
+std::string fleet_part(const FleetView& fleet);
+/// The devices of a joined run, and the notes on it; empty for others.
+std::string devices_part(const ShownRun& run);
+/// The newest events of several devices, in one table; empty if there are none.
+std::string events_part(const FleetView& fleet, std::size_t most);
+
 /// The config, collapsed.
 std::string settings(const Record& record);
 

@@ -55,7 +55,7 @@ class Charts {
     std::vector<Curve> curves;
     if (peers > 0 && peers <= kMostPeers) {
       for (std::size_t i = 0; i < peers; ++i) {
-        Curve peer = curve(fmt::format("peer {}", i), key);
+        Curve peer = curve(run_.record.peer_name(i), key);
         peer.entry = static_cast<int>(i);
         paint(peer, i);
         curves.push_back(std::move(peer));
@@ -82,14 +82,18 @@ class Charts {
       if (std::isfinite(value)) return value;
       return metric.better == engine::Metric::Better::kLarger ? -worst : worst;
     };
-    std::size_t best = 0, worst = 0;
-    for (std::size_t i = 1; i < peers; ++i) {
+    std::size_t best = peers, worst = peers;
+    for (std::size_t i = 0; i < peers; ++i) {
+      if (std::isnan(columns.figure(key, i).back())) continue;  // nothing is known of it
+      if (best == peers) best = worst = i;
       if (engine::is_better(metric, last(worst), last(i))) worst = i;
       if (engine::is_better(metric, last(i), last(best))) best = i;
     }
+    if (best == peers) return {};
     std::vector<Curve> curves;
     for (const auto& [word, peer, colour] : {std::tuple("best", best, 3), {"worst", worst, 2}}) {
-      curves.push_back(curve(fmt::format("peer {}, {} at the end", peer, word), key));
+      curves.push_back(
+          curve(fmt::format("{}, {} at the end", run_.record.peer_name(peer), word), key));
       curves.back().entry = static_cast<int>(peer);
       curves.back().colour = static_cast<std::size_t>(colour);
     }

@@ -10,7 +10,9 @@ namespace hearsay::run {
 
 double EventLog::now() {
   using std::chrono::system_clock;
-  return std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
+  const double seconds =
+      std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
+  return std::round(seconds * 1e3) / 1e3;
 }
 
 void EventLog::add(const std::string& event, double seconds) {

@@ -27,8 +27,9 @@ class EventLog {
   /// At that time, for tests.
   void add(const std::string& event, double seconds);
 
+  static double now();  ///< seconds since 1970, to the millisecond
+
  private:
-  static double now();
   void write(const std::string& event, double seconds);
 
   std::filesystem::path path_;

@@ -84,9 +84,7 @@ Outcome PeerRun::begin() {
   check_free(parts_.out);
   make_host({});
   create_directory(parts_.config, parts_.out, lock_);
-  DurableFile file(parts_.out / "peer.toml");
-  file.write(parts_.settings.to_toml());
-  file.commit();
+  write_settings();
   return go_on();
 }
 
@@ -100,10 +98,22 @@ Outcome PeerRun::begin_again() {
     damaged.push_back(error.what());
   }
   make_host(kept);
+  write_settings();  // the fleet file may be another one by now
   metrics_->cut(whole_lines(parts_.out / "metrics.jsonl"));
   parts_.observer.resumed(kept ? kept->clock : 0, damaged);
   if (kept) seconds_ = kept->seconds;
   return go_on();
+}
+
+void PeerRun::write_settings() const {
+  Sha256 id;
+  const auto agreed = peer::run_id(parts_.config, objective());
+  id.update(agreed.data(), agreed.size());
+  for (const net::FleetPeer& peer : fleet_.peers) id.update(peer.id.data(), peer.id.size());
+  const PlaceInRun place{id.finish_hex(), fleet_.peers[self_].name, self_};
+  DurableFile file(parts_.out / "peer.toml");
+  file.write(parts_.settings.to_toml() + place.to_toml());
+  file.commit();
 }
 
 peer::Host::Connection PeerRun::connect(peer::Neighbours& neighbours) {
@@ -165,6 +175,7 @@ gossip::Traffic PeerRun::traffic() const {
 
 Outcome PeerRun::go_on() {
   write_incarnation(parts_.out, incarnation_);
+  parts_.observer.waiting();
   if (host_->enter()) {
     parts_.observer.started(*this, parts_.config);
     train();
@@ -282,7 +293,8 @@ void PeerRun::tell_of_fleet() {
     }
     return 0;
   });
-  const nlohmann::ordered_json all{{"self", fleet_.peers[self_].name}, {"peers", std::move(peers)}};
+  const nlohmann::ordered_json all{
+      {"self", fleet_.peers[self_].name}, {"time", EventLog::now()}, {"peers", std::move(peers)}};
   try {
     DurableFile file(parts_.out / "fleet.json");
     file.write(all.dump(2) + "\n");

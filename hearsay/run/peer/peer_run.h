@@ -28,7 +28,7 @@ namespace hearsay::run {
 /// One peer on a device (peer/host.h) and its run directory:
 ///
 ///   config.toml     the resolved settings of the fleet
-///   peer.toml       those of this device
+///   peer.toml       those of this device, and which run it is part of
 ///   incarnation     the number of its newest life
 ///   metrics.jsonl   a line per evaluation, of this peer only; `round` is the fleet's clock
 ///   events.jsonl    connections gained and lost, and the like
@@ -71,6 +71,7 @@ class PeerRun final : public train::RunView {
   using Clock = std::chrono::steady_clock;
 
   Outcome go_on();
+  void write_settings() const;
   void make_host(const std::optional<Kept>& kept);
   peer::Host::Connection connect(peer::Neighbours& neighbours);
   void train();

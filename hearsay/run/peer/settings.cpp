@@ -6,12 +6,15 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/toml_table.h"
 #include "hearsay/core/toml_writer.h"
+#include "hearsay/net/frame.h"
 
 namespace hearsay::run {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostBytes = 1 << 20;
 
 fs::path settings_file(const fs::path& out) { return out / "peer.toml"; }
 
@@ -25,6 +28,34 @@ std::string PeerSettings::to_toml() const {
   return text + fmt::format("least-round = {}\nwait-for = {}\n", least_round, wait_for);
 }
 
+std::string PlaceInRun::to_toml() const {
+  return fmt::format("\n[run]\nid = {}\nname = {}\nslot = {}\n", quoted_toml(id), quoted_toml(name),
+                     slot);
+}
+
+std::optional<PlaceInRun> read_place_in_run(const fs::path& out) {
+  const fs::path file = settings_file(out);
+  const std::string name = file.string();
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || !(fs::file_size(file, error) <= kMostBytes)) return {};
+  try {
+    const toml::table table = parse_toml(read_file(file), name);
+    const toml::table* run = table["run"].as_table();
+    if (run == nullptr) return {};
+    const TomlTable in(*run, name, {"id", "name", "slot"});
+    PlaceInRun place{.id = in.needed_text("id"), .name = in.needed_text("name")};
+    const std::uint64_t slot = in.count("slot", 0);
+    const bool is_id = place.id.size() == 64 &&
+                       place.id.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!is_id || slot >= net::kMostPeers) return {};
+    net::check_peer_name(place.name);
+    place.slot = static_cast<std::uint32_t>(slot);
+    return place;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 PeerSettings read_peer_settings(const fs::path& out) {
   const fs::path file = settings_file(out);
   if (!is_of_peer(out)) {
@@ -34,7 +65,8 @@ PeerSettings read_peer_settings(const fs::path& out) {
   const std::string name = file.string();
   const toml::table table = parse_toml(read_file(file), name);
   const TomlTable in(table, name,
-                     {"fleet", "identity", "listen", "data", "least-round", "wait-for"});
+                     {"fleet", "identity", "listen", "data", "least-round", "wait-for"}, {"run"},
+                     "run");
   PeerSettings settings{.fleet = in.needed_text("fleet"),
                         .identity = in.needed_text("identity"),
                         .data = in.text("data"),

@@ -23,6 +23,22 @@ struct PeerSettings {
   std::string to_toml() const;
 };
 
+/// Which run a directory is part of, and as whom: the table [run] of peer.toml. `hearsay report`
+/// joins the directories of one run by it.
+struct PlaceInRun {
+  /// 64 hexadecimal digits, the same on all devices of a run: what they agree on (peer/host.h), and
+  /// their keys in order.
+  std::string id{};
+  std::string name{};  ///< in the fleet file
+  std::uint32_t slot = 0;
+
+  std::string to_toml() const;
+};
+
+/// That of OUT/peer.toml; none if it has none, as those of older versions, or is missing or
+/// damaged.
+std::optional<PlaceInRun> read_place_in_run(const std::filesystem::path& out);
+
 /// Reads OUT/peer.toml. Throws InvalidArgument.
 PeerSettings read_peer_settings(const std::filesystem::path& out);
 

@@ -34,6 +34,35 @@ TEST(PeerSettings, AreReadAsTheyWereWritten) {
   EXPECT_THROW(read_peer_settings(scratch.path()), InvalidArgument);
 }
 
+TEST(PlaceInRun, StandsWithTheSettings) {
+  support::Scratch scratch;
+  EXPECT_FALSE(read_place_in_run(scratch.path()));
+  const auto write = [&](const std::string& text) {
+    support::write_text(scratch / "peer.toml", text);
+  };
+  write(PeerSettings{"f", "i"}.to_toml());
+  EXPECT_FALSE(read_place_in_run(scratch.path())) << "as older versions wrote it";
+  const PlaceInRun place{std::string(64, 'f'), "it's pi \"3\"", 3};
+  write(PeerSettings{"f", "i"}.to_toml() + place.to_toml());
+  EXPECT_EQ(read_peer_settings(scratch.path()).fleet, "f");
+  const auto read = read_place_in_run(scratch.path());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->id, place.id);
+  EXPECT_EQ(read->name, place.name);
+  EXPECT_EQ(read->slot, 3u);
+  for (const PlaceInRun& foreign :
+       {PlaceInRun{"../..", "pi", 0}, PlaceInRun{std::string(64, 'G'), "pi", 0},
+        PlaceInRun{place.id, "", 0}, PlaceInRun{place.id, "a\nb", 0},
+        PlaceInRun{place.id, "pi", 1024}}) {
+    write(foreign.to_toml());
+    EXPECT_FALSE(read_place_in_run(scratch.path())) << foreign.to_toml();
+  }
+  for (const char* text : {"run = 3", "[run", "[run]\nid = 3", "[[run]]"}) {
+    write(text);
+    EXPECT_FALSE(read_place_in_run(scratch.path())) << text;
+  }
+}
+
 TEST(PeerSettings, MakeARunOfThoseOfTheFleet) {
   net::Fleet fleet{.peers = {{.name = "a", .id = {1}}, {.name = "b", .id = {2}}}, .train = ""};
   fleet.train = "algorithm = 'sgp'\ncompressor = 'identity'\n";

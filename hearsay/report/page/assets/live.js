@@ -56,6 +56,17 @@
     bar.hidden = !p.total;
     if (p.total) Object.assign(bar, {max: p.total, value: p.round});
   });
+  // Of a device: the part about its fleet, made and escaped by the server; the page's policy lets no
+  // script in it run.
+  listen('fleet', (html) => {
+    const part = document.getElementById('fleet');
+    if (!part || typeof html !== 'string') return;
+    const before = [...part.querySelectorAll('.wide')].map((wide) => [wide.scrollLeft, wide.scrollTop]);
+    part.innerHTML = html;
+    part.querySelectorAll('.wide').forEach((wide, k) => {
+      if (before[k]) [wide.scrollLeft, wide.scrollTop] = before[k];
+    });
+  });
   listen('reset', () => location.reload());
 
   // The final page replaces this one, if the server is still running: a plain reload would show
