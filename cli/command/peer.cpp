@@ -86,17 +86,19 @@ class PeerObserver final : public run::Observer {
   void evaluated(const train::RunView& run, const train::Metrics& metrics) override {
     if (quiet_) return;
     const std::lock_guard lock(mutex_);
-    fmt::print("round {:>{}}  loss {:<9.4g}", metrics.round,
-               fmt::format("{}", run.total_rounds()).size(), metrics.loss);
+    // A terminal that is gone must not end the run: what cannot be written is lost.
+    std::string line = fmt::format("round {:>{}}  loss {:<9.4g}", metrics.round,
+                                   fmt::format("{}", run.total_rounds()).size(), metrics.loss);
     for (const train::MetricResult& result : metrics.results) {
       if (result.by_peer.empty() || !result.mean) continue;
-      fmt::print(" {} {} ", result.metric.key,
-                 report::peer_value_text(result.metric, *result.mean));
+      line += fmt::format(" {} {} ", result.metric.key,
+                          report::peer_value_text(result.metric, *result.mean));
     }
-    fmt::print(" {:.0f} of {} live  {:.3g} rounds/s  {} sent\n",
-               metrics.asynchronous.live.value_or(1), run.peers(),
-               metrics.asynchronous.rates_min.value_or(0),
-               human_bytes(static_cast<double>(metrics.traffic.bytes)));
+    line += fmt::format(" {:.0f} of {} live  {:.3g} rounds/s  {} sent\n",
+                        metrics.asynchronous.live.value_or(1), run.peers(),
+                        metrics.asynchronous.rates_min.value_or(0),
+                        human_bytes(static_cast<double>(metrics.traffic.bytes)));
+    std::fputs(line.c_str(), stdout);
     std::fflush(stdout);  // a log file is to show it now
   }
   bool stop_requested() override { return cli::stop_requested(); }
@@ -167,7 +169,7 @@ int peer_command(const PeerOptions& options) {
   if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
   std::error_code error;
   if (fs::exists(out / "metrics.jsonl", error)) report::write_page(out);
-  if (!options.quiet) fmt::print("run directory: {}\n", out.string());
+  if (!options.quiet) std::fputs(fmt::format("run directory: {}\n", out.string()).c_str(), stdout);
   if (outcome.finished) return 0;
   complain("hearsay: left at round {}; go on with: hearsay peer --resume {}\n", outcome.round,
            shell_word(out.string()));

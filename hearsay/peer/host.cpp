@@ -146,7 +146,8 @@ Host::Others Host::look() const {
   });
   if (others.training.empty()) return others;
   const auto count = static_cast<double>(others.training.size());
-  others.clock = (others.clock + rates / count * ages) / count;
+  constexpr double kMostRounds = 1e15;  // whatever a record claims
+  others.clock = std::min(kMostRounds, (others.clock + rates / count * ages) / count);
   return others;
 }
 

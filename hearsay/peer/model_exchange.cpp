@@ -9,20 +9,18 @@
 
 namespace hearsay::peer {
 
-namespace {
-
-std::array<std::uint8_t, 32> digest_of(ByteView model) {
+ModelExchange::Digest ModelExchange::digest_of(ByteView model) {
   Sha256 sha;
   sha.update(model);
   return sha.finish();
 }
 
-}  // namespace
-
 void ModelExchange::down(std::uint32_t peer) {
   waiting_.erase(peer);
   answered_.erase(peer);
   outgoing_.erase(peer);
+  asked_.erase(peer);
+  incoming_.erase(peer);
   if (source_ == peer && !complete_) source_.reset();
 }
 
@@ -30,9 +28,9 @@ void ModelExchange::asked(std::uint32_t peer) {
   if (!answered_.contains(peer)) waiting_.insert(peer);
 }
 
-void ModelExchange::answer(const std::shared_ptr<const Bytes>& model) {
+void ModelExchange::answer(const std::shared_ptr<const Bytes>& model, const Digest& digest) {
   for (const std::uint32_t peer : waiting_) {
-    outgoing_[peer] = {.model = model};
+    outgoing_[peer] = {.model = model, .digest = digest};
     answered_.insert(peer);
   }
   waiting_.clear();
@@ -44,14 +42,14 @@ std::vector<std::uint32_t> ModelExchange::receivers() const {
   return all;
 }
 
-net::ModelPiece ModelExchange::piece_of(const Outgoing& outgoing) const {
+net::ModelPiece ModelExchange::piece_of(const Outgoing& outgoing) {
   const ByteView model = *outgoing.model;
   const std::size_t size = std::min(net::kMostPieceBytes, model.size() - outgoing.sent);
   net::ModelPiece piece{.total = model.size(),
                         .offset = outgoing.sent,
                         .bytes = model.subspan(outgoing.sent, size),
                         .digest = {}};
-  if (outgoing.sent + size == model.size()) piece.digest = digest_of(model);
+  if (outgoing.sent + size == model.size()) piece.digest = outgoing.digest;
   return piece;
 }
 
@@ -67,25 +65,37 @@ void ModelExchange::sent(std::uint32_t peer) {
 
 void ModelExchange::ask(std::uint32_t peer) {
   source_ = peer;
-  model_.clear();
   complete_ = false;
+  if (asked_.insert(peer).second) incoming_[peer];
+}
+
+std::size_t ModelExchange::received() const {
+  std::size_t sum = 0;
+  for (const auto& [peer, bytes] : incoming_) sum += bytes.size();
+  return sum;
 }
 
 void ModelExchange::receive(std::uint32_t peer, const net::ModelPiece& piece) {
-  if (source_ != peer || complete_) {
+  if (!asked_.contains(peer)) {
     throw CorruptData("[model] a piece of a model that was not asked for");
   }
-  if (piece.total != model_bytes_ || piece.offset != model_.size()) {
+  const auto found = incoming_.find(peer);
+  if (found == incoming_.end()) return;  // another's came first
+  Bytes& model = found->second;
+  if (piece.total != model_bytes_ || piece.offset != model.size()) {
     throw CorruptData(
         fmt::format("[model] a piece at {} of {} bytes, where one at {} of {} is expected",
-                    piece.offset, piece.total, model_.size(), model_bytes_));
+                    piece.offset, piece.total, model.size(), model_bytes_));
   }
-  append(model_, piece.bytes);
+  append(model, piece.bytes);
   if (!piece.digest) return;
-  if (*piece.digest != digest_of(model_)) {
+  if (*piece.digest != digest_of(model)) {
+    incoming_.erase(found);
     source_.reset();
     throw CorruptData("[model] what has arrived has another SHA-256 than what was sent");
   }
+  model_ = std::move(model);
+  incoming_.clear();
   complete_ = true;
 }
 

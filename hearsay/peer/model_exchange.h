@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -30,8 +31,11 @@ class ModelExchange {
   void asked(std::uint32_t peer);
   /// Whether somebody waits for a model that this peer has not handed over yet.
   bool is_wanted() const { return !waiting_.empty(); }
-  /// The model for all that wait.
-  void answer(const std::shared_ptr<const Bytes>& model);
+  using Digest = std::array<std::uint8_t, 32>;
+  /// SHA-256, which takes long for a large model.
+  static Digest digest_of(ByteView model);
+  /// The model for all that wait, and its digest.
+  void answer(const std::shared_ptr<const Bytes>& model, const Digest& digest);
   /// Peers to which pieces are to be sent.
   std::vector<std::uint32_t> receivers() const;
   bool has_piece(std::uint32_t peer) const { return outgoing_.contains(peer); }
@@ -41,12 +45,12 @@ class ModelExchange {
 
   // ---- From another ----
 
-  /// This peer asks that one, and nobody else any more.
+  /// This peer asks that one. It may ask several, if one is slow: the first whole model counts.
   void ask(std::uint32_t peer);
-  /// Who was asked, as long as the model may still come.
+  /// Who was asked last, as long as its model may still come.
   std::optional<std::uint32_t> source() const { return source_; }
-  std::size_t received() const { return model_.size(); }  ///< bytes
-  /// Throws CorruptData unless it is the next piece of the model that was asked for, and if the
+  std::size_t received() const;  ///< bytes, from all
+  /// Throws CorruptData unless it is the next piece of a model that was asked for, and if the
   /// digest is not that of the whole.
   void receive(std::uint32_t peer, const net::ModelPiece& piece);
   /// The whole model, once; nullopt: it has not come yet.
@@ -55,15 +59,18 @@ class ModelExchange {
  private:
   struct Outgoing {
     std::shared_ptr<const Bytes> model;
+    Digest digest{};
     std::size_t sent = 0;
   };
-  net::ModelPiece piece_of(const Outgoing& outgoing) const;
+  static net::ModelPiece piece_of(const Outgoing& outgoing);
 
   std::size_t model_bytes_;
   std::set<std::uint32_t> waiting_;             ///< asked, and have no model yet
   std::set<std::uint32_t> answered_;            ///< over the connection that is up
   std::map<std::uint32_t, Outgoing> outgoing_;  ///< those of which pieces are missing
   std::optional<std::uint32_t> source_;
+  std::set<std::uint32_t> asked_;            ///< by this peer, over the connection that is up
+  std::map<std::uint32_t, Bytes> incoming_;  ///< those of them whose models are still wanted
   Bytes model_;
   bool complete_ = false;
 };

@@ -85,6 +85,7 @@ std::optional<Bye> Neighbours::judge(std::uint32_t peer, const net::Hello& hello
     return Bye{ByeReason::kOldIncarnation, members_.incarnation(peer)};
   }
   if (now < neighbour.shut_out_until) return Bye{ByeReason::kRefused};
+  if (has_left_) return Bye{ByeReason::kLeft};  // nobody would apply what it sends
   neighbour.edge.up(hello, parts_.incarnation);
   neighbour.heard = now;
   neighbour.ack_due = false;
@@ -350,6 +351,7 @@ std::size_t Neighbours::open(std::uint32_t peer) const {
 
 void Neighbours::leave() {
   const std::lock_guard lock(mutex_);
+  has_left_ = true;
   for (std::uint32_t peer = 0; peer < neighbours_.size(); ++peer) {
     if (neighbours_[peer].edge.is_up()) close(peer, ByeReason::kLeft, "this peer leaves");
   }
@@ -382,8 +384,9 @@ void Neighbours::hand_over_model(std::span<const float> parameters,
   bytes.reserve(parameters.size_bytes() + buffers.size_bytes());
   append(bytes, parameters);
   append(bytes, buffers);
+  const ModelExchange::Digest digest = ModelExchange::digest_of(bytes);
   const std::lock_guard lock(mutex_);
-  models_.answer(std::make_shared<const Bytes>(std::move(bytes)));
+  models_.answer(std::make_shared<const Bytes>(std::move(bytes)), digest);
   send_pieces();
 }
 

@@ -167,6 +167,7 @@ class Neighbours final : public net::WireEvents {
   ModelExchange models_;
   std::vector<ReceivedMessage> arrived_;
   double last_pulse_ = 0;
+  bool has_left_ = false;
 };
 
 }  // namespace hearsay::peer

@@ -69,6 +69,9 @@ class Fleet : public ::testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     begin(k, words);
   }
+  void begin(std::size_t k, const Words& words) {
+    devices_[k] = std::make_unique<Child>(words, scratch_.path(), file(k, "out"), file(k, "err"));
+  }
   void go_on(std::size_t k) { begin(k, {"peer", "--resume", fmt::format("pi-{}", k)}); }
 
   std::string error_of(std::size_t k) { return support::read_text(file(k, "err")); }
@@ -104,9 +107,6 @@ class Fleet : public ::testing::Test {
  private:
   fs::path file(std::size_t k, const char* what) const {
     return scratch_ / fmt::format("{}-{}", what, k);
-  }
-  void begin(std::size_t k, const Words& words) {
-    devices_[k] = std::make_unique<Child>(words, scratch_.path(), file(k, "out"), file(k, "err"));
   }
 
   std::vector<std::unique_ptr<Child>> devices_;

@@ -79,6 +79,12 @@ TEST_F(Fleet, LeavesOnSigtermAndGoesOn) {
             "hearsay: [train] pi-1 is the run directory of one peer of a fleet; go on with: "
             "hearsay peer --resume pi-1\n");
   EXPECT_FALSE(device(0).ended());
+  const std::string text = support::read_text(scratch_ / "fleet.toml");
+  support::write_text(scratch_ / "fleet.toml", "[train]\nlr = '0.5'\n" + text.substr(8));
+  const Result changed = hearsay({"peer", "--resume", "pi-1"}, scratch_.path());
+  EXPECT_EQ(changed.status, 2);
+  EXPECT_NE(changed.err.find("have changed since pi-1 began"), std::string::npos) << changed.err;
+  support::write_text(scratch_ / "fleet.toml", text);
   go_on(1);
   EXPECT_EQ(device(0).wait(), 0);
   EXPECT_EQ(device(1).wait(), 0) << error_of(1);

@@ -26,7 +26,8 @@ struct Pair {
     one.ask(0);
   }
   void answer(std::uint8_t seed = 0) {
-    zero.answer(std::make_shared<const Bytes>(some_model(seed)));
+    zero.answer(std::make_shared<const Bytes>(some_model(seed)),
+                ModelExchange::digest_of(some_model(seed)));
   }
   /// The next piece from 0 to 1, changed on its way.
   void move_piece(const std::function<void(net::ModelPiece&)>& change = {}) {
@@ -95,9 +96,11 @@ TEST(ModelExchange, KeepsAWholeModelWhoseConnectionBroke) {
 TEST(ModelExchange, GivesEachOfSeveralItsModel) {
   ModelExchange zero{kBytes};
   zero.asked(1);
-  zero.answer(std::make_shared<const Bytes>(some_model(1)));
+  zero.answer(std::make_shared<const Bytes>(some_model(1)),
+              ModelExchange::digest_of(some_model(1)));
   zero.asked(2);
-  zero.answer(std::make_shared<const Bytes>(some_model(2)));
+  zero.answer(std::make_shared<const Bytes>(some_model(2)),
+              ModelExchange::digest_of(some_model(2)));
   EXPECT_EQ(zero.receivers(), (std::vector<std::uint32_t>{1, 2}));
   const auto first_byte = [&](std::uint32_t peer) {
     const Bytes frame = zero.next_piece(peer);
@@ -105,6 +108,18 @@ TEST(ModelExchange, GivesEachOfSeveralItsModel) {
   };
   EXPECT_EQ(first_byte(1), 1);
   EXPECT_EQ(first_byte(2), 2);
+}
+
+TEST(ModelExchange, TakesTheFirstWholeModelOfThoseItAskedFor) {
+  Pair pair;
+  pair.answer();
+  pair.one.ask(7);  // the first is slow
+  while (pair.zero.has_piece(1)) pair.move_piece();
+  EXPECT_EQ(pair.one.take(), some_model(0));
+  const Bytes other = some_model(3);
+  pair.one.receive(
+      7, {.total = other.size(), .offset = 0, .bytes = ByteView(other).first(100), .digest = {}});
+  EXPECT_FALSE(pair.one.take()) << "too late, and no error";
 }
 
 TEST(ModelExchange, RefusesPiecesThatWereNotAskedFor) {

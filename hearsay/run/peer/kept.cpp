@@ -58,7 +58,11 @@ void keep(const fs::path& out, std::uint64_t clock, double seconds,
   std::error_code error;
   fs::create_directories(folder, error);  // what fails, writing says
   // Two names are enough: a file that peer.json names is never written to.
-  const auto kept = read_kept(out);
+  std::optional<Kept> kept;
+  try {
+    kept = read_kept(out);
+  } catch (const CorruptData&) {  // it will be replaced
+  }
   const bool at_first = kept && kept->model.find("model-1.safetensors") != std::string::npos;
   const fs::path now = folder / (at_first ? "model-2.safetensors" : "model-1.safetensors"),
                  before = folder / (at_first ? "model-1.safetensors" : "model-2.safetensors");

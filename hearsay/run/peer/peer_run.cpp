@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTellSeconds = 2;  ///< between two fleet.json
+constexpr std::chrono::seconds kKeepAtLeastEvery{30};
 
 /// `value` in the place of that peer, and kNone for the others.
 std::vector<double> in_place(double value, std::size_t slot, std::size_t peers) {
@@ -90,6 +92,12 @@ Outcome PeerRun::begin() {
 
 Outcome PeerRun::begin_again() {
   lock_.take(parts_.out / "config.toml");
+  if (train::options_of_run(parts_.out).hash() != parts_.config.hash()) {
+    throw InvalidArgument(fmt::format(
+        "[peer] the settings in {}, or its number of peers, have changed since {} began; undo "
+        "that, or begin anew with another --out",
+        parts_.settings.fleet.string(), parts_.out.string()));
+  }
   std::optional<Kept> kept;
   std::vector<std::string> damaged;
   try {
@@ -201,12 +209,18 @@ void PeerRun::train() {
     tell_of_fleet();
     if (parts_.reload && parts_.reload()) reload_fleet();
     parts_.observer.progressed(*this);
-    if (round() < next || host_->has_left() || peer().stage() != peer::Stage::kTraining) continue;
+    const bool evaluates =
+        round() >= next && !host_->has_left() && peer().stage() == peer::Stage::kTraining;
+    const Clock::time_point now = Clock::now();
+    const bool keeps = pace_.due(now) && (evaluates || now - kept_at_ >= kKeepAtLeastEvery);
+    if (!evaluates && !keeps) continue;
     measure();
-    evaluate();
-    if (pace_.due(Clock::now())) save();
+    if (evaluates) {
+      evaluate();
+      next = (round() / evaluate_every_ + 1) * evaluate_every_;
+    }
+    if (keeps) save();
     begin = Clock::now();
-    next = (round() / evaluate_every_ + 1) * evaluate_every_;
   }
   measure();
   told_ = {};
@@ -255,7 +269,8 @@ void PeerRun::save() {
   metrics_->sync();
   keep(parts_.out, static_cast<std::uint64_t>(peer().clock()), seconds_, objective(),
        peer().model());
-  pace_.saved(begin, CheckpointPace::Clock::now());
+  kept_at_ = CheckpointPace::Clock::now();
+  pace_.saved(begin, kept_at_);
 }
 
 /// Addresses may be other ones, and peers may be gone; settings stay.
@@ -295,13 +310,11 @@ void PeerRun::tell_of_fleet() {
   });
   const nlohmann::ordered_json all{
       {"self", fleet_.peers[self_].name}, {"time", EventLog::now()}, {"peers", std::move(peers)}};
-  try {
-    DurableFile file(parts_.out / "fleet.json");
-    file.write(all.dump(2) + "\n");
-    file.commit();
-  } catch (const RunFailed& error) {
-    events_.add(error.what());
-  }
+  // Renamed, so that nobody reads a half, but not forced to the disk, which may be a slow card.
+  const fs::path file = parts_.out / "fleet.json", newer = parts_.out / "fleet.json.new";
+  std::error_code error;
+  if (std::ofstream(newer) << all.dump(2) << '\n') fs::rename(newer, file, error);
+  if (error) events_.add(fmt::format("cannot write {}: {}", file.string(), error.message()));
 }
 
 std::string PeerRun::summary(const std::string& model_sha256) const {

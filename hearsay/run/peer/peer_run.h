@@ -94,6 +94,7 @@ class PeerRun final : public train::RunView {
   net::TlsEndpoint* endpoint_ = nullptr;  ///< the host's
   std::optional<MetricsFile> metrics_;
   CheckpointPace pace_;
+  Clock::time_point kept_at_ = Clock::now();
   double seconds_ = 0;  ///< of training, in all lives
   std::uint64_t evaluate_every_ = 1;
   Clock::time_point told_{};  ///< fleet.json

@@ -84,6 +84,8 @@ TEST(Kept, IsNotUsedIfItIsDamaged) {
     support::write_text(scratch / "checkpoint/peer.json", text);
     EXPECT_THROW(read_kept(scratch.path()), CorruptData) << text;
   }
+  keep(scratch.path(), 7, 1, *network.objective, network.model(2));
+  EXPECT_EQ(read_kept(scratch.path())->clock, 7u) << "the next one replaces it";
 }
 
 TEST(Kept, LeadsToNoOtherFolder) {
