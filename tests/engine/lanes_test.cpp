@@ -12,19 +12,19 @@ namespace {
 
 using backend::Precision;
 
-constexpr std::size_t kBatch = 37;  // of chunks of any size, the last is not full
+constexpr std::size_t kLanesBatch = 37;  // of chunks of any size, the last is not full
 
 /// A network whose step must have the same bits on any number of threads.
-struct Case {
+struct LanesCase {
   std::string name;
   model::Network net;
   Precision precision = Precision::kFp32;
   Loss loss{};
 };
-std::ostream& operator<<(std::ostream& out, const Case& test) { return out << test.name; }
+std::ostream& operator<<(std::ostream& out, const LanesCase& test) { return out << test.name; }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<LanesCase> cases() {
+  std::vector<LanesCase> all;
   for (const model::Chain& chain : model::chains()) {
     all.push_back({chain.name, model::chain_network(chain)});
   }
@@ -51,19 +51,19 @@ std::vector<Case> cases() {
   return all;
 }
 
-class Threads : public ::testing::TestWithParam<Case> {};
+class Threads : public ::testing::TestWithParam<LanesCase> {};
 
 TEST_P(Threads, DoNotChangeABit) {
   const auto& [name, net, precision, loss] = GetParam();
-  model::Example example = make_example(net, kBatch, 1);
-  example.samples.numbers.assign(loss.of_numbers() ? kBatch * net.outputs() : 0, 0.5f);
+  model::Example example = make_example(net, kLanesBatch, 1);
+  example.samples.numbers.assign(loss.of_numbers() ? kLanesBatch * net.outputs() : 0, 0.5f);
   const StreamKey key{.seed = 5};
-  const auto one = cpu::make_program(precision, net, kBatch, loss);
+  const auto one = cpu::make_program(precision, net, kLanesBatch, loss);
   const ProgramOutcome gradient = run_gradient(*one, example, key);
   const std::vector<float> outputs = run_logits(*one, net.outputs(), example);
   for (std::size_t threads : {2u, 3u, 5u}) {
     ThreadPool pool(threads);
-    const auto several = cpu::make_program(precision, net, kBatch, loss, {pool, threads});
+    const auto several = cpu::make_program(precision, net, kLanesBatch, loss, {pool, threads});
     EXPECT_EQ(run_gradient(*several, example, key), gradient) << threads;
     EXPECT_EQ(run_logits(*several, net.outputs(), example), outputs) << threads;
   }
