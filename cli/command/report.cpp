@@ -8,7 +8,7 @@
 #include "cli/terminal/complain.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/report/joined_run.h"
+#include "hearsay/report/device_table.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
 #include "hearsay/report/sweep_table.h"

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "hearsay/report/runs.h"
-#include "hearsay/report/table.h"
 
 /// The directories of several devices as one run.
 namespace hearsay::report {
@@ -29,14 +28,10 @@ namespace hearsay::report {
 /// left out. The run has finished when all these devices have.
 void join_devices(Runs& runs);
 
-/// A row per device of a joined run: state, metrics, loss, pace, weight, bytes.
-Cells device_cells(const ShownRun& run);
-
-/// Mean, least and greatest over the devices of each of these figures.
-Cells range_cells(const ShownRun& run);
-
-/// The devices, the notes and the newest events of all joined runs, for a terminal; empty if there
-/// are none.
-std::string devices_text(const Runs& runs);
+/// The last value of a figure of a device, kAbsent if there is none; counts go on from life to
+/// life.
+double last_of(const Columns& columns, const std::string& key);
+/// The bytes that it has sent, also those of global averages.
+double bytes_of(const Columns& columns);
 
 }  // namespace hearsay::report

@@ -1,4 +1,5 @@
 #include "hearsay/report/joined_run.h"
+#include "hearsay/report/device_table.h"
 
 #include <cmath>
 

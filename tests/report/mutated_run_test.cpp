@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/mutate.h"
-#include "hearsay/report/joined_run.h"
+#include "hearsay/report/device_table.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/run/run.h"
 #include "report/run_directories.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/text.h"
-#include "hearsay/report/joined_run.h"
+#include "hearsay/report/device_table.h"
 #include "hearsay/report/page/graph_section.h"
 #include "hearsay/report/page/html.h"
 #include "hearsay/report/table.h"
