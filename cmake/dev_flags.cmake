@@ -39,4 +39,8 @@ if(HEARSAY_LIGHT)
     set(hearsay_program_level -O1)
   endif()
   target_compile_options(hearsay_program_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${hearsay_program_level}>)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # More false positives of GCC 12 at -O3, about std::string and std::optional; light builds still look for these.
+  target_compile_options(hearsay_common_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-stringop-overflow -Wno-maybe-uninitialized>)
 endif()
