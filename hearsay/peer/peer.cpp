@@ -55,7 +55,9 @@ WholeGraph whole_graph(const train::RunOptions& options, const train::RunParts& 
 
 Peer::Peer(Parts parts)
     : parts_(std::move(parts)),
-      seat_({.process = parts_.self, .processes = parts_.options.peers, .cores = 1}),
+      seat_({.process = parts_.self,
+             .processes = parts_.options.peers,
+             .cores = transport::Alone().seat().cores}),
       group_(seat_),
       machine_(std::make_shared<gossip::Machine>(parts_.options.device, parts_.threads, group_)),
       objective_(

@@ -113,6 +113,7 @@ class Peer {
 
   const engine::Objective& objective() const { return *objective_; }
   backend::Kernels& kernels() const { return machine_->kernels(); }
+  std::size_t threads() const { return machine_->pool().threads(); }
   const gossip::RoundDriver& driver() const { return *driver_; }
   gossip::Ledger& ledger() const { return driver_->ledger(); }
   std::uint64_t first_round() const { return first_round_; }

@@ -85,6 +85,17 @@ class OnePeer {
   std::uint64_t beat_ = 0;
 };
 
+TEST(Peer, HasTheThreadsItIsGivenOrAllCores) {
+  OnePeer one;
+  EXPECT_EQ(one.peer.threads(), 1u) << "of many in one process";
+  const Peer on_a_device({.options = one.options,
+                          .own_parts = one.own_parts,
+                          .incarnation = 5,
+                          .graph = one.graph,
+                          .threads = 0});
+  EXPECT_EQ(on_a_device.threads(), gossip::Machine("cpu", 0).pool().threads());
+}
+
 TEST(Peer, EntersAtTheClockOfTheFleet) {
   OnePeer one;
   one.peer.enter({}, 40);

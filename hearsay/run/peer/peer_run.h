@@ -64,7 +64,7 @@ class PeerRun final : public train::RunView {
   const graph::Facts& graph() const override { return peer().driver().graph(); }
   const engine::Objective& objective() const override { return peer().objective(); }
   backend::Kernels& kernels() const override { return peer().kernels(); }
-  std::size_t threads() const override { return 1; }
+  std::size_t threads() const override { return peer().threads(); }
   gossip::Traffic traffic() const override;
 
  private:
