@@ -19,7 +19,7 @@
 #include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
-#include "hearsay/peer/faults.h"
+#include "hearsay/peer/world/faults.h"
 #include "hearsay/train/run_options.h"
 #include "hearsay/transport/registry.h"
 

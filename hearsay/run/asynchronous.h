@@ -6,15 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "hearsay/peer/world.h"
+#include "hearsay/peer/world/world.h"
 #include "hearsay/run/metrics_file.h"
 #include "hearsay/run/run.h"
 #include "hearsay/run/run_lock.h"
 
 namespace hearsay::run {
 
-/// A run of asynchronous peers in virtual time (peer/world.h) and its directory, which is that of
-/// `run` but for checkpoints: a simulation has none, and resuming it repeats it from the start.
+/// A run of asynchronous peers in virtual time (peer/world/world.h) and its directory, which is
+/// that of `run` but for checkpoints: a simulation has none, and resuming it repeats it from the
+/// start.
 ///
 /// `evaluate` counts rounds of the fleet's clock. Rows of peers that are dead at an evaluation have
 /// no figures, and the means are over those that live.

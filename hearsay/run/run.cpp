@@ -8,7 +8,7 @@
 #include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
 #include "hearsay/gossip/link.h"
-#include "hearsay/peer/faults.h"
+#include "hearsay/peer/world/faults.h"
 #include "hearsay/run/asynchronous.h"
 #include "hearsay/run/peer/settings.h"
 #include "hearsay/run/runner.h"

@@ -11,7 +11,7 @@
 #include "hearsay/core/spec.h"
 #include "hearsay/engine/check_int8.h"
 #include "hearsay/model/models.h"
-#include "hearsay/peer/world.h"
+#include "hearsay/peer/world/world.h"
 #include "hearsay/sweep/sweep.h"
 #include "hearsay/train/trainer.h"
 

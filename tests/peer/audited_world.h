@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/sha256.h"
-#include "hearsay/peer/audit.h"
-#include "hearsay/peer/world.h"
+#include "hearsay/peer/world/audit.h"
+#include "hearsay/peer/world/world.h"
 
 namespace hearsay::peer {
 

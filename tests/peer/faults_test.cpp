@@ -1,4 +1,4 @@
-#include "hearsay/peer/faults.h"
+#include "hearsay/peer/world/faults.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "hearsay/peer/world.h"
+#include "hearsay/peer/world/world.h"
 #include "hearsay/train/trainer.h"
 
 namespace hearsay::peer {

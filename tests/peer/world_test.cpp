@@ -1,4 +1,4 @@
-#include "hearsay/peer/world.h"
+#include "hearsay/peer/world/world.h"
 
 #include <array>
 #include <cmath>

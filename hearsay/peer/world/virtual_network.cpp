@@ -1,4 +1,4 @@
-#include "hearsay/peer/virtual_network.h"
+#include "hearsay/peer/world/virtual_network.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 
 #include "hearsay/core/random.h"
 #include "hearsay/net/wire.h"
-#include "hearsay/peer/event_queue.h"
-#include "hearsay/peer/faults.h"
+#include "hearsay/peer/world/event_queue.h"
+#include "hearsay/peer/world/faults.h"
 
 namespace hearsay::peer {
 

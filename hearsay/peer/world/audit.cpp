@@ -1,4 +1,4 @@
-#include "hearsay/peer/audit.h"
+#include "hearsay/peer/world/audit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "hearsay/gossip/machine.h"
-#include "hearsay/peer/event_queue.h"
-#include "hearsay/peer/faults.h"
 #include "hearsay/peer/peer.h"
-#include "hearsay/peer/virtual_network.h"
+#include "hearsay/peer/world/event_queue.h"
+#include "hearsay/peer/world/faults.h"
+#include "hearsay/peer/world/virtual_network.h"
 
 namespace hearsay::peer {
 
