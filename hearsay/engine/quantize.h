@@ -18,7 +18,7 @@
 /// the codes, which are then any bytes, would hide it.
 ///
 /// What networks compute with them is defined to the bit too, for all devices; plain loops are in
-/// tests/engine/int8_reference.h. An operation reads codes q with a scale s per sample and g, the
+/// tests/engine/int8/reference.h. An operation reads codes q with a scale s per sample and g, the
 /// gradient of its output in floats; products a b c are (a b) c, sums of codes are exact.
 ///
 /// - Images and weights: Q8, a tensor of weights being one sample.

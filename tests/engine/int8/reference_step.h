@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/int8_reference.h"
+#include "engine/int8/reference.h"
 
 /// The parts of the reference of networks in 8 bits: a pair of functions per operation, over a
 /// whole batch. Arrays are in the order sample, channel, row, column; a product's weights as in the

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "engine/int8_reference_step.h"
+#include "engine/int8/reference_step.h"
 #include "hearsay/core/random.h"
 
 namespace hearsay::engine::reference8 {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/int8_reference_step.h"
+#include "engine/int8/reference_step.h"
 #include "hearsay/core/random.h"
 
 /// Operations on codes: sums, relu, dropout, and those that move codes.

@@ -1,4 +1,4 @@
-#include "engine/int8_reference.h"
+#include "engine/int8/reference.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/int8_reference_step.h"
+#include "engine/int8/reference_step.h"
 #include "hearsay/engine/fuse.h"
 
 namespace hearsay::engine {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/int8_reference.h"
+#include "engine/int8/reference.h"
 #include "engine/run_program.h"
 #include "hearsay/engine/cpu/int8/program.h"
 #include "hearsay/model/models.h"

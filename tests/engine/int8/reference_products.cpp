@@ -2,7 +2,7 @@
 #include <cassert>
 #include <cstdlib>
 
-#include "engine/int8_reference_step.h"
+#include "engine/int8/reference_step.h"
 
 /// Convolutions, and linear layers as convolutions of images of one pixel.
 namespace hearsay::engine::reference8 {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/int8_reference_step.h"
+#include "engine/int8/reference_step.h"
 
 /// Range EvoNorm with a hard gate, a group of channels of a sample at a time.
 namespace hearsay::engine::reference8 {

@@ -1,4 +1,4 @@
-#include "engine/int8_reference.h"
+#include "engine/int8/reference.h"
 
 #include <gtest/gtest.h>
 
