@@ -98,7 +98,7 @@ class Star {
   }
 
   /// Peer 1 sends to peer 0.
-  void send(const Bytes& frame) {
+  void send(const net::EncodedFrame& frame) {
     while (!endpoints[1]->send(0, frame)) {
       events[1]->wait([&] { return std::exchange(events[1]->has_room, false); });
     }
@@ -111,7 +111,8 @@ class Star {
 /// Bytes per second of frames over TLS.
 double tls_rate(std::size_t bytes, double seconds) {
   Star star(1, bytes);
-  const Bytes frame = net::encode_frame(net::FrameType::kData, 0, 1, Bytes(bytes));
+  const auto frame = net::encode_frame(net::FrameType::kData, 0, 1, Bytes(1),
+                                       std::make_shared<const Bytes>(bytes - 1));
   star.events[1]->wait([&] { return star.events[1]->up == 1; });
   star.send(frame);
   star.events[0]->wait([&] { return star.events[0]->frames == 1; });

@@ -55,20 +55,34 @@ bool number_fits(FrameType type, std::uint64_t number) {
 
 std::string_view name_of(FrameType type) { return kNames.at(static_cast<std::size_t>(type)); }
 
+Bytes EncodedFrame::joined() const {
+  Bytes whole;
+  whole.reserve(size());
+  append(whole, ByteView(begin));
+  if (rest) append(whole, ByteView(*rest));
+  return whole;
+}
+
 Bytes encode_frame(FrameType type, std::uint16_t flags, std::uint64_t number, ByteView body) {
-  if (body.size() > kMostLength) {
+  return encode_frame(type, flags, number, body, nullptr).begin;
+}
+
+EncodedFrame encode_frame(FrameType type, std::uint16_t flags, std::uint64_t number, ByteView body,
+                          std::shared_ptr<const Bytes> rest) {
+  const std::size_t length = body.size() + (rest ? rest->size() : 0);
+  if (length > kMostLength) {
     throw InvalidArgument(
-        fmt::format("[frame] a body has at most {} bytes, got {}", kMostLength, body.size()));
+        fmt::format("[frame] a body has at most {} bytes, got {}", kMostLength, length));
   }
   Bytes out;
   out.reserve(kFrameHeaderBytes + body.size());
-  append(out, static_cast<std::uint32_t>(body.size()));
+  append(out, static_cast<std::uint32_t>(length));
   append(out, kFrameVersion);
   append(out, static_cast<std::uint8_t>(type));
   append(out, flags);
   append(out, number);
   append(out, body);
-  return out;
+  return {std::move(out), std::move(rest)};
 }
 
 std::size_t FrameLimits::longest(FrameType type) const {
@@ -143,6 +157,11 @@ Frame decode_frame(ByteView whole, const FrameLimits& limits) {
 void FrameReader::feed(ByteView piece) {
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(read_));
   read_ = 0;
+  const std::size_t needed = buffer_.size() + piece.size();
+  if (begun_ && needed > buffer_.capacity()) {  // twice as much, but no more than the frame takes
+    const std::size_t whole = kFrameHeaderBytes + begun_->length;
+    buffer_.reserve(std::max(needed, std::min(whole, 2 * needed)));
+  }
   buffer_.insert(buffer_.end(), piece.begin(), piece.end());
 }
 

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "hearsay/core/bytes.h"
 
@@ -50,6 +52,25 @@ struct Frame {
 
 /// Header and body.
 Bytes encode_frame(FrameType type, std::uint16_t flags, std::uint64_t number, ByteView body);
+
+/// An encoded frame. What is long in it may be shared, so that a message to many is in memory once.
+struct EncodedFrame {
+  EncodedFrame() = default;
+  EncodedFrame(Bytes whole) : begin(std::move(whole)) {}  // NOLINT(google-explicit-constructor)
+  EncodedFrame(Bytes first, std::shared_ptr<const Bytes> last)
+      : begin(std::move(first)), rest(std::move(last)) {}
+
+  std::size_t size() const { return begin.size() + (rest ? rest->size() : 0); }
+  /// A copy in one piece.
+  Bytes joined() const;
+
+  Bytes begin{};
+  std::shared_ptr<const Bytes> rest{};  ///< may be null
+};
+
+/// Header and a body that begins with `body` and goes on with `rest`.
+EncodedFrame encode_frame(FrameType type, std::uint16_t flags, std::uint64_t number, ByteView body,
+                          std::shared_ptr<const Bytes> rest);
 
 /// How long bodies may be in a fleet.
 struct FrameLimits {

@@ -51,7 +51,7 @@ class Wire {
   virtual void want(std::span<const std::uint32_t> peers) = 0;
 
   /// Send a frame (encode_frame). False if the connection is not up, or its queue is full.
-  virtual bool send(std::uint32_t peer, Bytes frame) = 0;
+  virtual bool send(std::uint32_t peer, EncodedFrame frame) = 0;
 
   /// Close a connection: `down` follows, unless it was not up.
   virtual void close(std::uint32_t peer, const Bye& bye) = 0;

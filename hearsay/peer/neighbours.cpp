@@ -26,13 +26,11 @@ constexpr double kStrikeSeconds = 600;
 constexpr double kMostWeight = 4;  ///< of a peer, times the size of the fleet
 constexpr std::size_t kLongestOverhead = 48;
 
-Bytes frame_of(const SentMessage& message) {
-  Bytes body;
-  body.reserve(message.bytes());
-  compress::append_header(message.header, body);
-  body.insert(body.end(), message.code->begin(), message.code->end());
+net::EncodedFrame frame_of(const SentMessage& message) {
+  Bytes header;
+  compress::append_header(message.header, header);
   return net::encode_frame(FrameType::kData, message.uncompressed ? net::kUncompressedFlag : 0,
-                           message.number, body);
+                           message.number, header, message.code);
 }
 
 bool all_finite(std::span<const float> values) {

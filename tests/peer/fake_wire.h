@@ -13,8 +13,8 @@ class FakeWire final : public net::Wire {
   void want(std::span<const std::uint32_t> peers) override {
     wanted.assign(peers.begin(), peers.end());
   }
-  bool send(std::uint32_t peer, Bytes frame) override {
-    sent.emplace_back(peer, std::move(frame));
+  bool send(std::uint32_t peer, net::EncodedFrame frame) override {
+    sent.emplace_back(peer, frame.joined());
     return true;
   }
   void close(std::uint32_t peer, const net::Bye& bye) override {

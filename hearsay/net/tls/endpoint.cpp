@@ -78,7 +78,7 @@ void TlsEndpoint::want(std::span<const std::uint32_t> peers) {
   core_->post([wanted = std::vector(peers.begin(), peers.end())](Hub& hub) { hub.want(wanted); });
 }
 
-bool TlsEndpoint::send(std::uint32_t peer, Bytes frame) {
+bool TlsEndpoint::send(std::uint32_t peer, EncodedFrame frame) {
   const Doors::Door door = core_->doors().at(peer);
   if (!door.outbox) return false;
   const Outbox::Put put = door.outbox->put(std::move(frame));

@@ -68,7 +68,7 @@ class TlsEndpoint final : public Wire {
   /// frames leave if it lets the other in. True until `down` is called; what is sent after the
   /// connection broke is lost. False if too many bytes wait: of DATA 8 MiB and one message, of
   /// MODEL and of all others 1 MiB each.
-  bool send(std::uint32_t peer, Bytes frame) override;
+  bool send(std::uint32_t peer, EncodedFrame frame) override;
   /// What was sent before is still sent, if the other takes it within two seconds, except to one
   /// that is cut off (kRemoved, kCorrupt, kStuck). Nothing happens if the connection is not up.
   void close(std::uint32_t peer, const Bye& bye) override;

@@ -14,8 +14,8 @@ constexpr std::size_t kOther = 2;         ///< kind of frames that are neither D
 constexpr std::size_t kTypeAt = 5;        ///< in the header of a frame
 constexpr std::size_t kWindowFrames = 8;  ///< of an edge
 
-std::size_t kind_of(const Bytes& frame) {
-  switch (static_cast<FrameType>(frame[kTypeAt])) {
+std::size_t kind_of(const EncodedFrame& frame) {
+  switch (static_cast<FrameType>(frame.begin[kTypeAt])) {
     case FrameType::kData:
       return 0;
     case FrameType::kModel:
@@ -31,8 +31,8 @@ Outbox::Outbox(const FrameLimits& limits)
     : most_{kWindow + limits.longest(FrameType::kData) + (kWindowFrames + 1) * kFrameHeaderBytes,
             kMostOther, kMostOther} {}
 
-Outbox::Put Outbox::put(Bytes frame) {
-  assert(frame.size() >= kFrameHeaderBytes);
+Outbox::Put Outbox::put(EncodedFrame frame) {
+  assert(frame.begin.size() >= kFrameHeaderBytes);
   const std::size_t kind = kind_of(frame);
   const std::lock_guard lock(mutex_);
   if (discarding_) return Put::kQueued;
@@ -50,18 +50,20 @@ Outbox::Chunk Outbox::take() {
   const std::lock_guard lock(mutex_);
   idle_ = short_.empty() && long_.empty();
   while (!short_.empty() || !long_.empty()) {
-    std::deque<Bytes>& frames = short_.empty() ? long_ : short_;
-    Bytes& next = frames.front();
+    std::deque<EncodedFrame>& frames = short_.empty() ? long_ : short_;
+    EncodedFrame& next = frames.front();
     const bool joins = next.size() <= kShort && chunk.bytes.size() + next.size() <= kJoined;
     if (!chunk.bytes.empty() && !joins) break;
     chunk.kinds[kind_of(next)] += next.size();
-    if (chunk.bytes.empty()) {
-      chunk.bytes = std::move(next);
+    if (joins) {
+      append(chunk.bytes, ByteView(next.begin));
+      if (next.rest) append(chunk.bytes, ByteView(*next.rest));
     } else {
-      chunk.bytes.insert(chunk.bytes.end(), next.begin(), next.end());
+      chunk.bytes = std::move(next.begin);
+      chunk.rest = std::move(next.rest);
     }
     frames.pop_front();
-    if (chunk.bytes.size() > kShort && !joins) break;
+    if (!joins) break;
   }
   return chunk;
 }

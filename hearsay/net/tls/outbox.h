@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <mutex>
 
 #include "hearsay/core/bytes.h"
@@ -30,11 +31,19 @@ class Outbox {
     kFirst,   ///< `take` had returned nothing: wake whoever calls it
   };
   /// A frame of at least kFrameHeaderBytes bytes.
-  Put put(Bytes frame);
+  Put put(EncodedFrame frame);
 
   /// A long frame, or several short ones.
   struct Chunk {
+    std::size_t size() const { return bytes.size() + (rest ? rest->size() : 0); }
+    /// What follows the first `sent` bytes, as far as it is in one piece.
+    ByteView after(std::size_t sent) const {
+      if (sent < bytes.size()) return ByteView(bytes).subspan(sent);
+      return rest ? ByteView(*rest).subspan(sent - bytes.size()) : ByteView();
+    }
+
     Bytes bytes{};
+    std::shared_ptr<const Bytes> rest{};
     std::array<std::size_t, 3> kinds{};  ///< bytes of each kind that count as waiting
   };
   /// The next; no bytes: there is nothing.
@@ -49,10 +58,10 @@ class Outbox {
  private:
   std::array<std::size_t, 3> most_;
   mutable std::mutex mutex_;
-  std::deque<Bytes> short_, long_;        ///< taken first; then
-  std::array<std::size_t, 3> waiting_{};  ///< bytes of each kind
-  bool idle_ = true;                      ///< `take` returned nothing
-  bool refused_ = false;                  ///< a frame, since `written`
+  std::deque<EncodedFrame> short_, long_;  ///< taken first; then
+  std::array<std::size_t, 3> waiting_{};   ///< bytes of each kind
+  bool idle_ = true;                       ///< `take` returned nothing
+  bool refused_ = false;                   ///< a frame, since `written`
   bool discarding_ = false;
 };
 

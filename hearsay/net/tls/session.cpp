@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -15,7 +16,8 @@ namespace hearsay::net {
 
 namespace {
 
-constexpr std::size_t kCounted = 1u << 20;  ///< bytes of a chunk at a time that are counted
+constexpr std::size_t kCounted = 1u
+                                 << 20;  ///< bytes of a chunk at a time that are written, counted
 
 std::string remote_of(const asio::ip::tcp::socket& socket) {
   asio::error_code error;
@@ -285,11 +287,12 @@ void Session::discard_input() {
 void Session::write() {
   constexpr int kWritesATurn = 64;  // of a TLS record each
   for (int turn = 0; !tls_failed_ && !shut_; ++turn) {
-    if (sent_ == chunk_.bytes.size() && !next_chunk()) break;
+    if (sent_ == chunk_.size() && !next_chunk()) break;
     if (turn == kWritesATurn) return again();
     ERR_clear_error();
-    const int result = SSL_write(ssl_.get(), chunk_.bytes.data() + sent_,
-                                 static_cast<int>(chunk_.bytes.size() - sent_));
+    ByteView left = chunk_.after(sent_);
+    left = left.first(std::min(left.size(), kCounted));
+    const int result = SSL_write(ssl_.get(), left.data(), static_cast<int>(left.size()));
     if (result > 0) {
       sent_ += static_cast<std::size_t>(result);
       if (sent_ - counted_ >= kCounted) count_sent();

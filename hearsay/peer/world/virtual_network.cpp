@@ -43,10 +43,11 @@ class VirtualNetwork::Port final : public net::Wire {
       network_.dial_later(self_, peer);
     }
   }
-  bool send(std::uint32_t peer, Bytes frame) override {
+  bool send(std::uint32_t peer, net::EncodedFrame encoded) override {
     if (!lines[peer].up) return false;
-    network_.bytes_ += frame.size();
+    network_.bytes_ += encoded.size();
     if (network_.lost()) return true;
+    const Bytes frame = encoded.joined();
     network_.deliver(self_, peer, frame, network_.travel());
     const double twice = network_.faults_.duplicate;
     if (twice > 0 && network_.random_.uniform() < twice) {
