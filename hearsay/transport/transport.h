@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -90,6 +91,11 @@ class Transport {
 
   /// Processes that have left or died, ascending. Messages they had not flushed may be lost.
   virtual std::vector<std::size_t> gone() const = 0;
+
+  /// How people know a process, for messages to them: "process 2", or the name of its host.
+  virtual std::string described(std::size_t process) const {
+    return "process " + std::to_string(process);
+  }
 
   /// Collective: replace `values` by their sum over all processes, in whatever order is fastest.
   /// false: not supported by this transport; use collective.h.

@@ -1,6 +1,8 @@
 #include "hearsay/transport/wait.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,8 +18,10 @@ constexpr std::chrono::milliseconds kPatience{100};
 void look_around(const Transport& transport, const Idle& idle) {
   const std::vector<std::size_t> gone = transport.gone();
   if (!gone.empty()) {
-    throw RunFailed(fmt::format("[transport] process {} {} gone, and the run needs everybody",
-                                fmt::join(gone, ", "), gone.size() == 1 ? "is" : "are"));
+    std::vector<std::string> names;
+    for (const std::size_t process : gone) names.push_back(transport.described(process));
+    throw RunFailed(fmt::format("[transport] {} {} gone, and the run needs everybody",
+                                fmt::join(names, ", "), gone.size() == 1 ? "is" : "are"));
   }
   if (idle) idle();
 }

@@ -73,7 +73,8 @@ TEST_F(LockStepOverTls, ADeathEndsTheRunWhichGoesOnToTheModelsOfTheSimulation) {
   const auto begin = std::chrono::steady_clock::now();
   for (const std::size_t k : {0u, 1u, 3u}) {
     EXPECT_EQ(process(k).wait(), 1);
-    EXPECT_NE(error_of(k).find("gone, and the run needs everybody"), std::string::npos)
+    EXPECT_NE(error_of(k).find("[transport] n2 is gone, and the run needs everybody"),
+              std::string::npos)
         << error_of(k);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

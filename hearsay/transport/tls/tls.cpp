@@ -79,7 +79,7 @@ class Tls final : public Transport, private net::WireEvents {
     std::unique_lock guard(lock_);
     const auto missing = [](const Other& other) { return !other.up; };
     changed_.wait_for(guard, parts.wait, [&] { return others_that(missing).empty(); });
-    const std::vector<std::string> absent = described(others_that(missing));
+    const std::vector<std::string> absent = with_trouble(others_that(missing));
     has_begun_ = true;
     guard.unlock();
     if (absent.empty()) return;
@@ -146,6 +146,7 @@ class Tls final : public Transport, private net::WireEvents {
     const std::lock_guard guard(lock_);
     return others_that([](const Other& other) { return other.gone; });
   }
+  std::string described(std::size_t process) const override { return fleet_.peers[process].name; }
 
   bool fast_sum(std::span<float>) override { return false; }
 
@@ -195,11 +196,11 @@ class Tls final : public Transport, private net::WireEvents {
     return found;
   }
 
-  std::vector<std::string> described(const std::vector<std::size_t>& processes) const {
+  std::vector<std::string> with_trouble(const std::vector<std::size_t>& processes) const {
     std::vector<std::string> all;
     for (const std::size_t process : processes) {
       const std::string& trouble = others_[process].trouble;
-      const std::string& name = fleet_.peers[process].name;
+      const std::string name = described(process);
       all.push_back(trouble.empty() ? name : fmt::format("{} ({})", name, trouble));
     }
     return all;
@@ -332,7 +333,7 @@ class Tls final : public Transport, private net::WireEvents {
     try {
       return pools_[static_cast<std::size_t>(label.lane)].take(bytes, label.round);
     } catch (const std::bad_alloc&) {
-      throw CorruptData(fmt::format("[tls] process {} announces {} bytes", from, bytes));
+      throw CorruptData(fmt::format("[tls] {} announces {} bytes", described(from), bytes));
     }
   }
 
