@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 struct PeerOptions {
   std::string fleet, identity, out, resume, listen, data, least_round;
-  std::uint32_t wait_for = 2;
+  std::optional<std::uint32_t> wait_for;
   std::uint64_t threads = 0;
   bool quiet = false;
   LiveOptions live;
@@ -125,8 +125,8 @@ run::PeerSettings settings_of(const PeerOptions& options) {
   run::PeerSettings settings{.fleet = file_of(options.fleet, "fleet"),
                              .identity = options.identity,
                              .data = options.data,
-                             .least_round = read_seconds(options.least_round),
-                             .wait_for = options.wait_for};
+                             .least_round = read_seconds(options.least_round)};
+  if (options.wait_for) settings.wait_for = *options.wait_for;
   std::error_code error;  // what is wrong with the key, its reader says
   if (fs::exists(settings.identity, error)) settings.identity = fs::absolute(options.identity);
   if (!options.listen.empty()) settings.listen = net::parse_address(options.listen);
@@ -139,7 +139,7 @@ int peer_command(const PeerOptions& options) {
   const bool resumes = !options.resume.empty();
   const bool has_more = !options.fleet.empty() || !options.identity.empty() ||
                         !options.out.empty() || !options.listen.empty() || !options.data.empty() ||
-                        !options.least_round.empty();
+                        !options.least_round.empty() || options.wait_for;
   if (resumes && has_more) {
     throw InvalidArgument(fmt::format(
         "[peer] --resume takes its settings from {}/peer.toml; drop the others", options.resume));

@@ -173,6 +173,8 @@ TEST_F(Fleet, SaysWhatIsWrongBeforeThereIsADirectory) {
   EXPECT_NE(refusal(with({"--listen", "here"})).find("[address]"), std::string::npos);
   EXPECT_EQ(refusal({"--resume", "pi-0", "--out", "x"}),
             "hearsay: [peer] --resume takes its settings from pi-0/peer.toml; drop the others\n");
+  EXPECT_EQ(refusal({"--resume", "pi-0", "--wait-for", "3"}),
+            refusal({"--resume", "pi-0", "--out", "x"}));
   EXPECT_EQ(refusal({"--resume", "pi-0"}),
             "hearsay: [peer] pi-0 is no run directory of a peer: there is no peer.toml in it\n");
   net::Identity::generate().write_new(scratch_ / "stranger.pem");
@@ -186,6 +188,7 @@ TEST_F(Fleet, SaysWhatIsWrongBeforeThereIsADirectory) {
            {"link = 'loss=0.1'", "its network is a real one"},
            {"peers = 3", "it lists 2 of them"},
            {"compare = true", "no baselines"},
+           {"checkpoint = 20", "as often as that takes little of its time"},
            {"algorithm = 'dpsgd'", "dpsgd"},
            {"lr = 'fast'", "fast"},
            {"partition = 'own'\nepochs = 3", "give rounds"},

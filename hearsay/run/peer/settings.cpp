@@ -99,6 +99,10 @@ train::RunOptions options_of_fleet(const net::Fleet& fleet, const PeerSettings& 
   if (options.compare == train::Compare::kYes) {
     refuse("compare", "yes", "there are no baselines to compare with; drop it");
   }
+  if (options.checkpoint != 0) {
+    refuse("checkpoint", fmt::format("{}", options.checkpoint),
+           "a device keeps its model as often as that takes little of its time; drop it");
+  }
   if (options.peers != fleet.peers.size()) {
     refuse("peers", fmt::format("{}", options.peers),
            fmt::format("it lists {} of them; drop it", fleet.peers.size()));
