@@ -162,9 +162,9 @@ class CudaKernels final : public Kernels {
 
   void keep_mass(ConstBlock x, ConstBlock low, double keep) override {
     if (x.dim == 0) return;
-    grow(&Scratch::kept_mass, x.dim);
+    grow(kept_mass_, x.dim);
     recorder().launch(keep_columns, blocks_for(x.dim, kThreads), kThreads, 0, x.data, low.data,
-                      recorder().put(keep), x.rows, x.dim, scratch().kept_mass.data());
+                      recorder().put(keep), x.rows, x.dim, kept_mass_.data());
   }
 
   std::vector<double> mass_change(ConstBlock x, ConstBlock low) override {
@@ -172,8 +172,8 @@ class CudaKernels final : public Kernels {
     const unsigned blocks = blocks_for(x.dim, kMassBlock);
     std::vector<double> changes(blocks);
     double* sums = sums_of(blocks);
-    recorder().launch(sum_changes, blocks, 32, 0, x.data, low.data, scratch().kept_mass.data(),
-                      x.rows, x.dim, sums);
+    recorder().launch(sum_changes, blocks, 32, 0, x.data, low.data, kept_mass_.data(), x.rows,
+                      x.dim, sums);
     copy_to_host(sums, changes.data(), changes.size() * sizeof(double));
     return changes;
   }
@@ -255,8 +255,8 @@ class CudaKernels final : public Kernels {
   }
 
   void reserve_scratch(std::size_t rows, std::size_t pieces) {
-    grow(&Scratch::partial, rows * pieces);
-    grow(&Scratch::tickets, rows);
+    grow(scratch().partial, rows * pieces);
+    grow(scratch().tickets, rows);
   }
 
   /// `out` is device memory or a result buffer.
@@ -268,13 +268,13 @@ class CudaKernels final : public Kernels {
 
   /// Device memory for `count` sums, reused by the next call that needs some.
   double* sums_of(std::size_t count) {
-    grow(&Scratch::sums, count);
+    grow(scratch().sums, count);
     return scratch().sums.data();
   }
 
   /// Scratch memory of a stream, which its calls use one after the other.
   struct Scratch {
-    Memory<double> partial, sums, kept_mass;
+    Memory<double> partial, sums;
     Memory<unsigned> tickets;
   };
   Scratch& scratch() { return scratch_[recorder().current_stream()]; }
@@ -282,8 +282,7 @@ class CudaKernels final : public Kernels {
   /// Submits what was recorded with the old memory, so nothing may have been put for later. The
   /// current stream stays the same.
   template <class T>
-  void grow(Memory<T> Scratch::*member, std::size_t size) {
-    Memory<T>& memory = scratch().*member;
+  void grow(Memory<T>& memory, std::size_t size) {
     if (memory.size() >= size) return;
     const int stream = recorder().current_stream();
     recorder().synchronize();
@@ -357,6 +356,8 @@ class CudaKernels final : public Kernels {
   Chain chain_{context_->recorder};
   ResultBuffers result_buffers_;
   Scratch scratch_[LaunchRecorder::kStreams];
+  /// From keep_mass to mass_change, between which the current stream may become another one.
+  Memory<double> kept_mass_;
 };
 
 /// Throws InvalidArgument, with what a user can do, unless `status` is a success.
