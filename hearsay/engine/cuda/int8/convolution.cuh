@@ -15,6 +15,8 @@ struct ConvSizes {
   unsigned out;             ///< channels that are not padding
   unsigned relu;
   unsigned sums_in_shared;
+
+  bool operator==(const ConvSizes&) const = default;
 };
 
 /// The model's parts that a peer's samples are multiplied with.

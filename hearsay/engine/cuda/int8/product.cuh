@@ -26,6 +26,8 @@ struct Product {
   unsigned groups_in;      ///< of 16 channels
   unsigned groups_out;
 
+  bool operator==(const Product&) const = default;
+
   __host__ __device__ unsigned units() const { return kernel * kernel * groups_in; }
   __host__ __device__ unsigned steps() const { return (units() + 1) / 2; }
   /// Bytes of the table of units, rounded up to 16: sums follow it in shared memory.

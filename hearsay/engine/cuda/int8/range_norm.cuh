@@ -20,6 +20,8 @@ struct Norm {
   std::int8_t* extremes;        ///< [sample][high, low][group][run]
   float* spread;                ///< S, [sample][group]
 
+  bool operator==(const Norm&) const = default;
+
   __host__ __device__ unsigned runs() const { return groups * kRuns; }
   /// The run of a channel's value at a pixel.
   __device__ unsigned run_of(unsigned channel, unsigned pixel) const {

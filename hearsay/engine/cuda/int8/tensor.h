@@ -48,6 +48,8 @@ struct Extent {
   unsigned height, width;
   unsigned channels;  ///< padded
   unsigned samples;   ///< of all peers
+
+  bool operator==(const Extent&) const = default;
 };
 
 }  // namespace hearsay::engine::cuda::int8

@@ -4,7 +4,7 @@
 
 #include "hearsay/backend/cuda/launch.cuh"
 #include "hearsay/core/error.h"
-#include "hearsay/engine/cuda/int8/canvas.cuh"
+#include "hearsay/engine/cuda/int8/weight_gradient.cuh"
 
 namespace hearsay::engine::cuda::int8 {
 
@@ -12,28 +12,18 @@ namespace {
 
 using backend::cuda::LaunchRecorder;
 using backend::cuda::Memory;
-using Work = WeightGradient::Work;
 
-constexpr unsigned kChunk = 8;      ///< samples whose products have one unit (engine/quantize.h)
-constexpr unsigned kTaps = 3;       ///< of one warp at a time
 constexpr unsigned kMostTaps = 12;  ///< of a block: 5 KiB of shared memory each
-constexpr unsigned kTile = 16 * 16;
 
 /// What a block keeps in shared memory.
 struct Workspace {
-  __device__ explicit Workspace(const Work& w) {
-    extern __shared__ __align__(16) std::byte shared[];
-    std::byte* at = shared;
+  __device__ Workspace(const Work& w, std::byte* memory) : pixels(w, memory, 1) {
+    std::byte* at = memory + Pixels::bytes(w, 1);
     const auto take = [&](unsigned bytes) {
       std::byte* piece = at;
       at += (bytes + 15) / 16 * 16;
       return piece;
     };
-    canvas =
-        reinterpret_cast<std::int8_t*>(take(w.samples * w.canvas_height * w.canvas_width * 16));
-    high = reinterpret_cast<std::int8_t*>(take(w.pixels * 16));
-    low = reinterpret_cast<std::int8_t*>(take(w.pixels * 16));
-    offsets = reinterpret_cast<std::uint32_t*>(take(w.pixels * 4));
     products = reinterpret_cast<std::int32_t*>(take(w.block_taps * kTile * 8));
     sums = reinterpret_cast<long long*>(take(w.block_taps * kTile * 8));
     gradient = reinterpret_cast<float*>(take(w.slices == 0 ? w.block_taps * kTile * 4 : 0));
@@ -41,82 +31,37 @@ struct Workspace {
     taps = min(w.block_taps, w.taps - first_tap);
   }
   static unsigned bytes(const Work& w) {
-    return w.samples * w.canvas_height * w.canvas_width * 16 + w.pixels * 36 +
-           w.block_taps * kTile * (w.slices == 0 ? 20 : 16) + 64;
+    return Pixels::bytes(w, 1) + w.block_taps * kTile * (w.slices == 0 ? 20 : 16) + 64;
   }
 
-  std::int8_t *canvas, *high, *low;  ///< x; the halves of the gradient, 16 bytes per pixel
-  std::uint32_t* offsets;            ///< of a pixel's canvas pixel
-  std::int32_t* products;            ///< [half][tap][output][input], of what is in shared memory
-  long long* sums;                   ///< 256 high + low
+  Pixels pixels;
+  std::int32_t* products;  ///< [half][tap][output][input], of what is in shared memory
+  long long* sums;         ///< 256 high + low
   float* gradient;
   unsigned first_tap, taps;  ///< of this block
 };
 
-/// The unit of a chunk, and the shares of its samples in it.
-struct Shares {
-  __device__ Shares(const Work& w, unsigned first, unsigned count) {
-    float r[kChunk];
-    most = 0;
-    for (unsigned n = 0; n < kChunk; ++n) {
-      r[n] = n < count ? w.scales[first + n] * w.gradient_scales[first + n] : 0.0f;
-      if (!(r[n] <= most)) most = r[n];
-      if (most != most) break;
-    }
-    for (unsigned n = 0; n < kChunk; ++n) of[n] = most != most ? 0 : share_of(r[n], most);
-  }
-  float most;
-  std::int32_t of[kChunk];
-};
-
-/// Four pixels of the even or odd channels of two matrices of ldmatrix.trans, whose words have two
-/// channels of two pixels.
-__device__ std::uint32_t even(std::uint32_t a, std::uint32_t b) {
-  return __byte_perm(a, b, 0x6420);
-}
-__device__ std::uint32_t odd(std::uint32_t a, std::uint32_t b) { return __byte_perm(a, b, 0x7531); }
-
 /// Adds the products of all pixels in shared memory to w.products. A warp has kTaps taps and a part
-/// of the pixels, 32 at a time: ldmatrix.trans and byte permutes turn 32 pixels x 16 channels into
-/// fragments whose terms are the pixels; they come in another order, the same in both factors.
+/// of the pixels, 32 at a time.
 __device__ void multiply_pixels(const Work& w, const Workspace& s) {
   const unsigned lane = threadIdx.x % kWarp, g = lane / 4, t = lane % 4;
   const unsigned tap_groups = (s.taps + kTaps - 1) / kTaps;
   const unsigned parts = max(1u, kWarps / tap_groups), steps = w.pixels / 32;
-  const std::uint32_t high = shared_address(s.high) + 16 * lane;
-  const std::uint32_t low = shared_address(s.low) + 16 * lane;
-  const std::uint32_t canvas = shared_address(s.canvas);
+  const std::uint32_t high = shared_address(s.pixels.high) + 16 * lane;
+  const std::uint32_t low = shared_address(s.pixels.low) + 16 * lane;
+  const std::uint32_t canvas = shared_address(s.pixels.canvas);
   for (unsigned job = threadIdx.x / kWarp; job < tap_groups * parts; job += kWarps) {
     const unsigned first_tap = job % tap_groups * kTaps, part = job / tap_groups;
-    std::uint32_t tap_offset[kTaps];
+    std::uint32_t tap_at[kTaps];
 #pragma unroll
     for (unsigned k = 0; k < kTaps; ++k) {
       const unsigned tap = s.first_tap + min(first_tap + k, s.taps - 1);
-      tap_offset[k] = canvas + (tap / w.kernel * w.canvas_width + tap % w.kernel) * 16;
+      tap_at[k] = canvas + (tap / w.kernel * w.canvas_width + tap % w.kernel) * 16;
     }
     std::int32_t c[kTaps][2][2][4] = {};  // tap, half, input tile
     for (unsigned step = part; step < steps; step += parts) {
-      std::uint32_t r[4], a[2][4];
-      load_matrices_transposed(r, high + step * 512);
-      a[0][0] = even(r[0], r[1]), a[0][1] = odd(r[0], r[1]);
-      a[0][2] = even(r[2], r[3]), a[0][3] = odd(r[2], r[3]);
-      load_matrices_transposed(r, low + step * 512);
-      a[1][0] = even(r[0], r[1]), a[1][1] = odd(r[0], r[1]);
-      a[1][2] = even(r[2], r[3]), a[1][3] = odd(r[2], r[3]);
-      const std::uint32_t pixel = s.offsets[step * 32 + lane];
-#pragma unroll
-      for (unsigned k = 0; k < kTaps; ++k) {
-        load_matrices_transposed(r, tap_offset[k] + pixel);
-        const std::uint32_t b[2][2] = {{even(r[0], r[1]), even(r[2], r[3])},
-                                       {odd(r[0], r[1]), odd(r[2], r[3])}};
-#pragma unroll
-        for (unsigned half = 0; half < 2; ++half) {
-#pragma unroll
-          for (unsigned tile = 0; tile < 2; ++tile) {
-            multiply_bytes(c[k][half][tile], a[half], b[tile][0], b[tile][1]);
-          }
-        }
-      }
+      multiply_step(c, high + step * 512, low + step * 512, tap_at,
+                    s.pixels.offsets[step * 32 + lane]);
     }
 #pragma unroll
     for (unsigned k = 0; k < kTaps; ++k) {
@@ -137,62 +82,17 @@ __device__ void multiply_pixels(const Work& w, const Workspace& s) {
   }
 }
 
-/// Puts pixels of the samples `first` .. first + count, rows `row` .. of y, into shared memory.
-__device__ void load_pixels(const Work& w, const Workspace& s, unsigned first, unsigned count,
-                            unsigned row, const Shares& shares, unsigned first_of_chunk,
-                            unsigned group_out, unsigned group_in) {
-  const unsigned rows = min(w.rows, w.y.height - row), each = rows * w.y.width;
-  const unsigned canvas_pixels = w.canvas_height * w.canvas_width;
-  for (unsigned k = 0; k < count; ++k) {
-    fill_canvas(w.codes + std::size_t{first + k} * w.x.size(), w.x,
-                {.first = static_cast<int>(row * w.stride) - static_cast<int>(w.padding),
-                 .left = -static_cast<int>(w.padding),
-                 .height = w.canvas_height,
-                 .width = w.canvas_width,
-                 .pixel_bytes = 16,
-                 .groups = 1,
-                 .first_group = group_in},
-                shared_address(s.canvas) + k * canvas_pixels * 16);
-  }
-  for (unsigned i = threadIdx.x; i < 2 * w.pixels; i += kThreads) {  // 8 channels of a pixel
-    const unsigned pixel = i / 2, half = i % 2, k = pixel / each, at = pixel % each;
-    uint2 upper = make_uint2(0, 0), lower = upper;
-    if (half == 0) {
-      const unsigned y = at / w.y.width, x = at % w.y.width;
-      s.offsets[pixel] =
-          k >= count ? 0 : (k * canvas_pixels + y * w.stride * w.canvas_width + x * w.stride) * 16;
-    }
-    if (k < count) {
-      const std::size_t from =
-          ((std::size_t{first + k} * w.y.pixels() + row * w.y.width + at) * w.y.channels +
-           16 * group_out + 8 * half);
-      const uint4 raw = *reinterpret_cast<const uint4*>(w.gradient + from);
-      const std::uint32_t* pairs = &raw.x;
-      const std::int32_t share = shares.of[first + k - first_of_chunk];
-      int h[8], l[8];
-#pragma unroll
-      for (unsigned e = 0; e < 8; ++e) {
-        const auto code = static_cast<std::int16_t>(pairs[e / 2] >> (16 * (e % 2)));
-        const std::int16_t d = shared(code, share);
-        h[e] = high_half(d);
-        l[e] = low_half(d);
-      }
-      upper = make_uint2(pack4(h[0], h[1], h[2], h[3]), pack4(h[4], h[5], h[6], h[7]));
-      lower = make_uint2(pack4(l[0], l[1], l[2], l[3]), pack4(l[4], l[5], l[6], l[7]));
-    }
-    reinterpret_cast<uint2*>(s.high)[i] = upper;
-    reinterpret_cast<uint2*>(s.low)[i] = lower;
-  }
-}
-
 /// A block has a tile of 16 outputs x 16 inputs x all taps (or `block_taps` of them) of one peer,
 /// for all samples or for a slice of a chunk: grid (tiles, splits, peers), 512 threads. Pixels go
 /// through shared memory, as many samples at once as fit; their sums are collected there in
 /// integers. Bound by reading x and the gradient, 3 bytes per pixel and channel and tile, mostly
 /// from cache, and by instructions.
+template <class Known>
 __global__ void __launch_bounds__(kThreads) weight_gradient(Work w, float* const* gradients) {
   backend::cuda::begin_launch();
-  const Workspace s(w);
+  Known::tell(w);
+  extern __shared__ __align__(16) std::byte shared[];
+  const Workspace s(w, shared);
   const unsigned tile = blockIdx.x / w.tap_groups;
   const unsigned group_out = tile / w.tiles_in, group_in = tile % w.tiles_in;
   const unsigned peer = blockIdx.z, entries = s.taps * kTile;
@@ -213,8 +113,8 @@ __global__ void __launch_bounds__(kThreads) weight_gradient(Work w, float* const
     for (unsigned i = threadIdx.x; i < entries; i += kThreads) s.sums[i] = 0;
     for (unsigned n = begin; n < end; n += w.samples) {
       for (unsigned row = 0; row < w.y.height; row += w.rows) {
-        load_pixels(w, s, first_of_chunk + n, min(w.samples, end - n), row, shares, first_of_chunk,
-                    group_out, group_in);
+        load_pixels<kThreads, 1>(w, s.pixels, first_of_chunk + n, min(w.samples, end - n), row,
+                                 shares, first_of_chunk, group_out, group_in);
         wait_for_copies();
         __syncthreads();
         multiply_pixels(w, s);
@@ -248,6 +148,11 @@ __global__ void __launch_bounds__(kThreads) weight_gradient(Work w, float* const
               to] = s.sums[from];
     }
   }
+}
+
+WeightGradient::Kernel narrow_kernel(const Work& work) {
+  return work_kernel<KnownWork<16, 32>, KnownWork<32, 16>, AnyWork>(
+      work, [](auto known) -> WeightGradient::Kernel { return weight_gradient<decltype(known)>; });
 }
 
 }  // namespace
@@ -285,7 +190,10 @@ WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const 
   const unsigned chunks = (work_.batch + kChunk - 1) / kChunk;
   work_.tap_groups = (work_.taps + kMostTaps - 1) / kMostTaps;
   work_.block_taps = (work_.taps + work_.tap_groups - 1) / work_.tap_groups;
-  tiles_ = work_.tiles_in * static_cast<unsigned>(y.channels() / 16) * work_.tap_groups;
+  const bool wide = WideKernel::fits(work_);
+  tiles_ = work_.tiles_in * static_cast<unsigned>(y.channels() / 16) * work_.tap_groups /
+           (wide ? WideKernel::kGroups : 1);
+  const auto bytes = [&] { return wide ? WideKernel::bytes(work_) : Workspace::bytes(work_); };
   const auto enough = static_cast<unsigned>(processors);
   if (2 * tiles_ * peers_ < enough) {
     work_.slices = std::clamp(enough / (tiles_ * peers_ * chunks), 1u, kChunk);
@@ -297,7 +205,7 @@ WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const 
   const auto fits = [&] {
     work_.canvas_height = (work_.rows - 1) * work_.stride + work_.kernel;
     work_.pixels = (work_.samples * work_.rows * work_.y.width + 31) / 32 * 32;
-    return Workspace::bytes(work_) <= most;
+    return bytes() <= most;
   };
   while (!fits() && (work_.samples > 1 || work_.rows > 1)) {
     unsigned& amount = work_.samples > 1 ? work_.samples : work_.rows;
@@ -309,7 +217,9 @@ WeightGradient::WeightGradient(const model::Conv2d& conv, std::size_t at, const 
                           std::to_string(work_.x.width) +
                           " pixels across; use smaller ones, or another precision");
   }
-  shared_bytes_ = Workspace::bytes(work_);
+  shared_bytes_ = bytes();
+  threads_ = wide ? WideKernel::kThreads : kThreads;
+  kernel_ = wide ? WideKernel::of(work_) : narrow_kernel(work_);
   if (work_.slices == 0) return;
   const std::size_t count = std::size_t{work_.out} * work_.in * work_.taps;
   parts_ = backend::cuda::Memory<long long>(peers_ * splits_ * count);
@@ -329,7 +239,7 @@ void WeightGradient::compute(LaunchRecorder& recorder, const Call& call) const {
   constexpr int kSide = 1;  // no later step reads the gradient
   recorder.fork(kSide);
   recorder.use(kSide);
-  recorder.launch(weight_gradient, dim3(tiles_, splits_, peers_), kThreads, shared_bytes_, work_,
+  recorder.launch(kernel_, dim3(tiles_, splits_, peers_), threads_, shared_bytes_, work_,
                   call.gradient);
   recorder.use(0);
 }

@@ -13,9 +13,9 @@ namespace hearsay::engine::cuda::int8 {
 ///   dW[o][i][tap] = sum over chunks of R float(sum over samples and pixels of
 ///                                              x_i[pixel + tap] (256 high_o + low_o))
 ///
-/// A block has 16 outputs, 16 inputs and all taps (of large kernels a part). If there are many such
-/// tiles, it takes all samples and writes the gradient; else samples are divided among blocks,
-/// which leave their integers for the SumCollector.
+/// A block has 16 outputs, 16 inputs and all taps (of large kernels a part), or 64 inputs where
+/// there are as many. If there are many such tiles, it takes all samples and writes the gradient;
+/// else samples are divided among blocks, which leave their integers for the SumCollector.
 class WeightGradient {
  public:
   /// `codes`, `scales`: Q16 of the gradient of y.
@@ -48,10 +48,15 @@ class WeightGradient {
     const float* gradient_scales;
     long long* parts;
     float* units;
+
+    bool operator==(const Work&) const = default;
   };
+  using Kernel = void (*)(Work work, float* const* gradients);
 
  private:
   Work work_;
+  Kernel kernel_ = nullptr;
+  unsigned threads_ = 0;
   unsigned shared_bytes_ = 0, tiles_ = 0, splits_ = 1, peers_ = 1;
   backend::cuda::Memory<long long> parts_;
   backend::cuda::Memory<float> units_;
