@@ -220,7 +220,9 @@ def why(folder, name):
     return lines[-1] if lines else "no run of that name"
 
 def difference(left, right):
-    for key, value in left["summary"].items():
+    # What matters most first: models that differ explain all else.
+    first = ["models_sha256", "bytes_total"]
+    for key, value in sorted(left["summary"].items(), key=lambda item: item[0] not in first):
         if right["summary"].get(key) != value:
             return f"{key} of summary.json: {value} and {right['summary'].get(key)}"
     if len(left["metrics"]) != len(right["metrics"]):
