@@ -163,10 +163,9 @@ void RoundDriver::check_robust() {
                                                .schedule = *parts_.schedule,
                                                .asynchronous = !in_lock_step(),
                                                .on_host = kernels_.on_host()});
-  aggregation_ = algorithm::make_aggregation(parts_.robust, {.pool = machine_->pool(),
-                                                             .dim = layout().dim(),
-                                                             .peers = peers(),
-                                                             .asynchronous = !in_lock_step()});
+  aggregation_ = algorithm::make_aggregation(
+      parts_.robust,
+      {.pool = machine_->pool(), .dim = layout().dim(), .asynchronous = !in_lock_step()});
   if (parts_.liars == "none") return;
   const std::string_view name = spec_name(parts_.liars);
   algorithm::require_models(name, parts_.method);
@@ -339,6 +338,11 @@ void RoundDriver::mix() {
 void RoundDriver::mix(const algorithm::Exchange& arrived) {
   if (conserves_mass()) return algorithm_->mix(arrived);
   algorithm::Exchange exchange = arrived;
+  if (exchange.sender.size() != exchange.vectors[0].size()) {
+    throw InvalidArgument(
+        fmt::format("[{}] must know whose vectors arrive; fill Exchange::sender in the Delivery",
+                    spec_name(aggregation_ ? parts_.robust : parts_.liars)));
+  }
   if (liars_) {
     liars_->rewrite(static_cast<std::uint32_t>(round_), exchange, machine_->pool(), layout().dim());
   }

@@ -111,17 +111,16 @@ void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint3
                     .q = term.q});
   }
   for (const SentMessage& message : mail.returned) {
-    const Term term{parts_.self, message.header.weight, message.header.push_sum, decode(message)};
+    const Term term = own_term(message, 1, outbox, push_sum);
     add(term);
-    u += message.mass();
+    u += static_cast<double>(term.amount) * term.push_sum;
     ++counts_.returned;
     note(Movement::Kind::kReturned, message, message.receiver, term.q);
   }
   while (const std::optional<SentMessage> message = parts_.neighbours.pay(u - floor_)) {
-    const Term term{parts_.self, -message->header.weight, message->header.push_sum,
-                    decode(*message)};
+    const Term term = own_term(*message, -1, outbox, push_sum);
     add(term);
-    u -= message->mass();
+    u += static_cast<double>(term.amount) * term.push_sum;
     ++counts_.paid;
     note(Movement::Kind::kPaid, *message, message->receiver, term.q);
   }
@@ -178,6 +177,16 @@ void AsynchronousDelivery::note(Movement::Kind kind, const SentMessage& message,
                   .amount = message.header.weight,
                   .push_sum = message.header.push_sum,
                   .q = q});
+}
+
+/// What was sent and comes back, or is owed. For a liar the same share of what it is now: its lies
+/// are no models of its own.
+AsynchronousDelivery::Term AsynchronousDelivery::own_term(const SentMessage& message, float sign,
+                                                          const algorithm::Outbox& outbox,
+                                                          std::span<const double> push_sum) {
+  const float amount = sign * message.header.weight;
+  if (parts_.lie) return {parts_.self, amount, push_sum[0], outbox.payloads[0].rows[0]};
+  return {parts_.self, amount, message.header.push_sum, decode(message)};
 }
 
 backend::VectorView AsynchronousDelivery::decode(const SentMessage& message) {

@@ -47,7 +47,7 @@ class AsynchronousDelivery final : public gossip::Delivery {
     std::function<backend::VectorView()> numerator{};
     Journal journal{};  ///< may be empty
     /// Of a simulated liar: replaces its vector x by what it sends, and returns the push-sum weight
-    /// that it claims. What it takes back later are its lies too. Empty: it is honest.
+    /// that it claims. Empty: it is honest.
     std::function<double(std::uint32_t round, std::span<float> x, double push_sum)> lie{};
   };
   explicit AsynchronousDelivery(Parts parts) : parts_(std::move(parts)) {}
@@ -82,6 +82,8 @@ class AsynchronousDelivery final : public gossip::Delivery {
   double staleness(const compress::MessageHeader& header) const;
   double lie(std::uint32_t round, double push_sum, const compress::Payload& payload,
              std::shared_ptr<const Bytes>& code) const;
+  Term own_term(const SentMessage& message, float sign, const algorithm::Outbox& outbox,
+                std::span<const double> push_sum);
   backend::VectorView decode(const SentMessage& message);
   backend::VectorView place(compress::Decoded decoded);
   void mix_terms(const backend::VectorView& own, double debit, std::span<const Term> terms,

@@ -18,7 +18,8 @@ namespace {
 constexpr Parameter kClip[] = {
     {"tau", "auto", "auto|(0, inf)",
      "distance from the own model beyond which another is pulled in; auto: by those heard"},
-    {"delta", "0.2", "(0, 0.5)", "with tau=auto: share of those heard, itself counted, that lie"}};
+    {"delta", "0.34", "(0, 0.5)",
+     "share of those heard, itself counted, that may lie; at least one"}};
 constexpr Parameter kTrim[] = {
     {"cut", "1", "[1, 1000000]", "largest and smallest values left out, so many of each"}};
 

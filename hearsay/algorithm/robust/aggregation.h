@@ -34,7 +34,6 @@ class Aggregation {
 struct AggregationContext {
   ThreadPool& pool;
   std::size_t dim = 0;        ///< floats of a model
-  std::size_t peers = 0;      ///< n
   bool asynchronous = false;  ///< what arrives together is any number of messages of any senders
 };
 
