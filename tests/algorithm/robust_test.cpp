@@ -244,12 +244,12 @@ TEST_F(Robust, TrimmedMeanOfTooFewIsTheOwnModel) {
 
 // ---- What a rule goes with ----
 
-struct Case {
+struct RuleCase {
   std::string spec, algorithm, graph, expected;
   bool asynchronous = false, on_host = true;
 };
 
-std::string verdict(const Case& c) {
+std::string verdict_on(const RuleCase& c) {
   const auto schedule = graph::make_schedule(c.graph, {0, 1});
   const auto facts = graph::facts_of(*schedule);
   const Method method = make_method(c.algorithm);
@@ -265,7 +265,7 @@ std::string verdict(const Case& c) {
 }
 
 TEST(RobustFit, SaysWhatWouldDo) {
-  const Case cases[] = {
+  const RuleCase cases[] = {
       {"none", "choco", "ring", "fits"},
       {"clip", "sgp", "exponential", "fits"},
       {"clip", "dsgd", "ring", "fits"},
@@ -306,7 +306,7 @@ TEST(RobustFit, SaysWhatWouldDo) {
        "[trimmed-mean:cut=2] needs at least 5 senders for every peer and round, and in torus:4x4 "
        "one has 4; use complete or a torus, or a smaller cut"},
   };
-  for (const Case& c : cases) EXPECT_EQ(verdict(c), c.expected) << c.algorithm << c.graph;
+  for (const RuleCase& c : cases) EXPECT_EQ(verdict_on(c), c.expected) << c.algorithm << c.graph;
 }
 
 TEST(RobustFit, RefusesSpecsThatMeanNothing) {
