@@ -16,7 +16,7 @@ Action add_list(CLI::App& app) {
   command->add_option(
       "family", *family,
       "graphs|compressors|algorithms|models|data|losses|partitions|augmentations|optimizers|"
-      "rates|devices|transports|energy-models");
+      "rates|robust|lies|devices|transports|energy-models");
   command->add_flag("--markdown", *markdown, "as the config reference in docs/ has it");
   return [family, markdown] {
     if (*markdown) {

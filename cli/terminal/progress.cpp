@@ -113,11 +113,11 @@ class TextProgress : public Progress {
     const auto unless_none = [](const std::string& spec) {
       return spec == "none" ? "" : ", " + spec;
     };
-    fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}\n",
+    fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}{}\n",
                style_.label, config.data, unless_none(config.partition),
                unless_none(config.augment), unless_none(config.model),
                run.objective().layout().dim(), config.optimizer, config.lr, run.averaging_rate(),
-               run.training_rounds(), final_rounds);
+               run.training_rounds(), final_rounds, report::liars_text(config));
     std::fflush(stdout);
   }
 

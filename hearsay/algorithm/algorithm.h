@@ -124,6 +124,9 @@ struct Needs {
   /// Works where peers do not wait for each other: any number of messages a round from a sender,
   /// also of negative weight, in several calls of `mix`.
   bool asynchronous = false;
+  /// What it sends is x and nothing else, and it averages with nobody but its neighbours: receivers
+  /// can judge a sender by its message (robust/aggregation.h).
+  bool sends_model = false;
 };
 
 /// Message size and memory of one peer, in arrays of d floats.

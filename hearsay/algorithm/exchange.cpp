@@ -1,6 +1,7 @@
 #include "hearsay/algorithm/exchange.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hearsay::algorithm {
 
@@ -77,6 +78,9 @@ void deliver(const graph::Weights& weights, std::size_t first, const Outbox& out
       vectors.insert(vectors.end(), remote.vectors[p].begin(), remote.vectors[p].end());
     }
   }
+  exchange.sender.resize(rows);
+  std::iota(exchange.sender.begin(), exchange.sender.end(), static_cast<std::uint32_t>(first));
+  exchange.sender.insert(exchange.sender.end(), remote.senders.begin(), remote.senders.end());
   exchange.push_sum.assign(push_sum.begin(), push_sum.end());
   if (!push_sum.empty()) {
     exchange.push_sum.insert(exchange.push_sum.end(), remote.push_sum.begin(),

@@ -40,7 +40,8 @@ struct Exchange {
   /// [payload][source] of payloads that are sent undecoded, whose `vectors` are then empty; valid
   /// until the algorithm has mixed.
   std::vector<std::vector<ByteView>> codes;
-  std::vector<double> push_sum;  ///< [source]; empty if not sent
+  std::vector<double> push_sum;       ///< [source]; empty if not sent
+  std::vector<std::uint32_t> sender;  ///< [source]: whose vector it is; of row i the receiver's own
 
   backend::Mixing mixing() const { return {begin, source, weight, debit}; }
 };

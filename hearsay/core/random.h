@@ -19,6 +19,7 @@ enum class Purpose : std::uint8_t {
   kLink,      ///< simulated networks
   kTest,
   kQuantize,  ///< stochastic rounding of gradients in networks of 8 bits
+  kLies,      ///< who lies in a simulation, and what
 };
 
 /// A counter-based random stream: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011).

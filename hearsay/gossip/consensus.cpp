@@ -31,6 +31,7 @@ std::vector<float> RoundDriver::average_model() const {
     group().collectives().mean(placement_, models.floats(), mean);
     return mean;
   }
+  if (liars_) return average_of_honest();
   const auto n = static_cast<double>(peers());
   std::vector<double> sums(std::min<std::size_t>(mean.size(), 1 << 16));
   for (std::size_t begin = 0; begin < mean.size(); begin += sums.size()) {
@@ -38,6 +39,20 @@ std::vector<float> RoundDriver::average_model() const {
     kernels_.sum_rows(models(), begin, std::span(sums).first(count));
     for (std::size_t k = 0; k < count; ++k) mean[begin + k] = static_cast<float>(sums[k] / n);
   }
+  return mean;
+}
+
+std::vector<float> RoundDriver::average_of_honest() const {
+  std::vector<double> sum(layout().dim(), 0.0);
+  for (std::size_t i = 0; i < rows_; ++i) {
+    if (liars_->lies(static_cast<std::uint32_t>(i))) continue;
+    const std::span<const float> model = models().row(i);
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(model[k]);
+  }
+  const auto honest = static_cast<double>(peers() - liars_->peers().size());
+  std::vector<float> mean(sum.size());
+  std::ranges::transform(sum, mean.begin(),
+                         [&](double value) { return static_cast<float>(value / honest); });
   return mean;
 }
 

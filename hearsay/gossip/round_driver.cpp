@@ -88,6 +88,7 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
       meter_(group(), placement_),
       round_(parts_.first_round) {
   const bool is_static = parts_.schedule->is_static();
+  check_robust();
   parts_.schedule->keep(first_, rows_);
   const std::size_t dim = layout().dim();
   if (parts_.optimizer) optimizer_ = parts_.optimizer(kernels_, rows_, dim);
@@ -139,7 +140,7 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
        .peers = peers(),
        .first = first_,
        .rows = rows_,
-       .irregular = parts_.arrives || parts_.delivery,
+       .irregular = parts_.arrives || parts_.delivery || !conserves_mass(),
        .start_of = [this](std::uint32_t peer, std::span<float> x) { start_of(peer, x); }});
   if (!parts_.delivery) {
     parts_.delivery =
@@ -152,6 +153,39 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
   }
   gradient_ = kernels_.allocate(rows_, dim);
   start();
+}
+
+/// Makes what stands between a message and the method: lies, and what receivers do against them.
+void RoundDriver::check_robust() {
+  algorithm::check_aggregation(parts_.robust, {.method = parts_.method,
+                                               .graph_spec = parts_.graph_name,
+                                               .graph = facts_,
+                                               .schedule = *parts_.schedule,
+                                               .asynchronous = !in_lock_step(),
+                                               .on_host = kernels_.on_host()});
+  aggregation_ = algorithm::make_aggregation(
+      parts_.robust,
+      {.pool = machine_->pool(), .dim = layout().dim(), .asynchronous = !in_lock_step()});
+  if (parts_.liars == "none") return;
+  const std::string_view name = spec_name(parts_.liars);
+  algorithm::require_models(name, parts_.method);
+  if (!group().alone() || !kernels_.on_host() || !in_lock_step()) {
+    throw InvalidArgument(fmt::format(
+        "[{}] simulated liars need all peers in one process on the cpu; drop --liars, or mpirun "
+        "and --device",
+        name));
+  }
+  std::vector<float> start(layout().dim());
+  start_of(0, start);
+  liars_ = std::make_unique<Liars>(parts_.liars, peers(),
+                                   LieContext{.seed = parts_.seed, .scale = scale_of(start)});
+  const bool push_sum = !parts_.method.needs ||
+                        parts_.method.needs->graph == algorithm::Needs::Graph::kColumnStochastic;
+  if (liars_->overstates() && !push_sum) {
+    throw InvalidArgument(
+        fmt::format("[{}] weight is that of push-sum, and {} has none; drop weight, or use sgp",
+                    name, parts_.method.name));
+  }
 }
 
 RoundDriver::~RoundDriver() {
@@ -211,7 +245,7 @@ bool RoundDriver::begin(const RoundSettings& settings) {
                         .lr = settings.final ? 0.0f : settings.lr,
                         .last_phase = settings.final});
   if (settings.mix_only) plan_.gradient = false;
-  measure_mass_ = settings.measure_mass;
+  measure_mass_ = settings.measure_mass && conserves_mass();
   outbox_ = {};
   if (plan_.talk == Plan::Talk::kGossip) weights_ = weights_of(round_);
   if (plan_.talk == Plan::Talk::kGather) {
@@ -292,13 +326,28 @@ void RoundDriver::check_outbox() const {
 }
 
 void RoundDriver::mix() {
-  parts_.delivery->receive(
-      weights_, static_cast<std::uint32_t>(round_), outbox_, algorithm_->push_sum(),
-      [this](const algorithm::Exchange& arrived) { algorithm_->mix(arrived); });
+  parts_.delivery->receive(weights_, static_cast<std::uint32_t>(round_), outbox_,
+                           algorithm_->push_sum(),
+                           [this](const algorithm::Exchange& arrived) { mix(arrived); });
   machine_->after_synchronization(
       [this, weights = parts_.delivery->sent(weights_), send_first = plan_.send_first] {
         ledger_->gossip(weights, send_first);
       });
+}
+
+void RoundDriver::mix(const algorithm::Exchange& arrived) {
+  if (conserves_mass()) return algorithm_->mix(arrived);
+  algorithm::Exchange exchange = arrived;
+  if (exchange.sender.size() != exchange.vectors[0].size()) {
+    throw InvalidArgument(
+        fmt::format("[{}] must know whose vectors arrive; fill Exchange::sender in the Delivery",
+                    spec_name(aggregation_ ? parts_.robust : parts_.liars)));
+  }
+  if (liars_) {
+    liars_->rewrite(static_cast<std::uint32_t>(round_), exchange, machine_->pool(), layout().dim());
+  }
+  if (aggregation_) aggregation_->rewrite(exchange);
+  algorithm_->mix(exchange);
 }
 
 void RoundDriver::average() {

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "hearsay/algorithm/algorithm.h"
+#include "hearsay/algorithm/robust/aggregation.h"
 #include "hearsay/backend/state.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/gossip/delivery.h"
 #include "hearsay/gossip/group_mass_meter.h"
 #include "hearsay/gossip/ledger.h"
+#include "hearsay/gossip/liars/liars.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/facts.h"
@@ -32,8 +34,10 @@ struct DriverParts {
   MakeOptimizer optimizer{};
   /// Writes the initial model of any of the n peers to x; empty: zeros.
   std::function<void(std::uint32_t peer, std::span<float> x)> initial_model{};
-  std::string link = "none";  ///< a simulated network (link.h)
-  Arrives arrives{};          ///< empty: as the link has it
+  std::string link = "none";    ///< a simulated network (link.h)
+  std::string robust = "none";  ///< what receivers do against liars (aggregation_registry)
+  std::string liars = "none";   ///< peers of a simulation in lock step that lie (liars/liars.h)
+  Arrives arrives{};            ///< empty: as the link has it
   /// How messages travel; empty: in lock step over the machine's process group (MessageExchange).
   std::unique_ptr<Delivery> delivery{};
   std::uint64_t seed = 1;
@@ -101,7 +105,7 @@ class RoundDriver {
   /// Throws RunFailed for what has been recorded, if this process may fail on its own. Local.
   void check() const;
 
-  /// The averaged model: the mean of all n peers' models.
+  /// The averaged model: the mean of all n peers' models, but for simulated liars.
   std::vector<float> average_model() const;
   /// The averaged model, and the distance |z_i - mean z| of every peer of this process.
   struct Consensus {
@@ -109,7 +113,7 @@ class RoundDriver {
     std::vector<double> distances;
   };
   Consensus consensus() const;
-  /// Consensus distance: the root of the mean over all n peers of |z_i - mean z|^2.
+  /// Consensus distance: the root of the mean over all n peers, liars too, of |z_i - mean z|^2.
   double consensus_distance();
 
   /// The complete state for a restart, in two parts: round and ledger, method and optimizer. Read
@@ -135,6 +139,12 @@ class RoundDriver {
   Ledger& ledger() const { return *ledger_; }
   Machine& machine() const { return *machine_; }
   ProcessGroup& group() const { return machine_->group(); }
+  /// Simulated liars, ascending.
+  std::span<const std::uint32_t> liars() const {
+    return liars_ ? liars_->peers() : std::span<const std::uint32_t>();
+  }
+  /// False if receivers change what they get, or senders what they say: nothing is measured then.
+  bool conserves_mass() const { return !aggregation_ && !liars_; }
   /// Number of models the host processes in parallel: one per thread, within 256 MB.
   std::size_t models_at_once() const;
   /// Time spent in rounds waiting for other processes.
@@ -157,10 +167,13 @@ class RoundDriver {
   void step();
   void emit();
   void check_outbox() const;
+  void check_robust();
   void mix();
+  void mix(const algorithm::Exchange& arrived);
   void average();
   std::span<double> norms_of(backend::ConstBlock rows) const;
   Consensus consensus_on_device() const;
+  std::vector<float> average_of_honest() const;
 
   std::shared_ptr<Machine> machine_;  ///< shared by the drivers of a fleet
   backend::Kernels& kernels_;
@@ -173,6 +186,8 @@ class RoundDriver {
   std::unique_ptr<compress::BankCompressor> bank_compressor_;
   std::unique_ptr<algorithm::Algorithm> algorithm_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Liars> liars_;                         ///< null: none
+  std::unique_ptr<algorithm::Aggregation> aggregation_;  ///< null: none
   GroupCollective everybody_;
   GroupMassMeter meter_;
   backend::Array gradient_;

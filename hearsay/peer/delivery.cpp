@@ -37,19 +37,21 @@ void AsynchronousDelivery::send(const graph::Weights& weights, std::uint32_t rou
   Payload& payload = outbox.payloads[0];
   const backend::VectorView q = payload.rows[0];
   std::shared_ptr<const Bytes> code;
+  double claimed = u;
   for (std::size_t k = 0; k < edges.size(); ++k) {
     const graph::Edge& edge = edges[(turn_ + k) % edges.size()];
     const auto amount = static_cast<float>(edge.weight * std::min(1.0, outbox.rate * scale_));
     const double debit = debit_ + static_cast<double>(amount);
     std::optional<SentMessage> message;
     if (u * (1 - debit) >= floor_) {
+      if (!code && parts_.lie) claimed = lie(round, u, payload, code);
       if (!code) code = code_of(payload, parts_.layout.dim(), parts_.kernels);
       message = parts_.neighbours.send(edge.receiver,
                                        {.header = {.kind = compress::MessageKind::kModel,
                                                    .sender = parts_.self,
                                                    .round = round,
                                                    .weight = amount,
-                                                   .push_sum = u},
+                                                   .push_sum = claimed},
                                         .code = code,
                                         .uncompressed = payload.form == Payload::Form::kRaw});
     }
@@ -66,6 +68,18 @@ void AsynchronousDelivery::send(const graph::Weights& weights, std::uint32_t rou
   sent_ = graph::Weights(weights.peers(), std::move(used));
 }
 
+double AsynchronousDelivery::lie(std::uint32_t round, double push_sum,
+                                 const compress::Payload& payload,
+                                 std::shared_ptr<const Bytes>& code) const {
+  const std::size_t dim = parts_.layout.dim();
+  std::vector<float> x(payload.rows[0].dense, payload.rows[0].dense + dim);
+  const double claimed = parts_.lie(round, x, push_sum);
+  Bytes floats(dim * sizeof(float));
+  std::memcpy(floats.data(), x.data(), floats.size());
+  code = std::make_shared<const Bytes>(std::move(floats));
+  return claimed;
+}
+
 void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint32_t /*round*/,
                                    const algorithm::Outbox& outbox,
                                    std::span<const double> push_sum, const Mix& mix) {
@@ -78,7 +92,8 @@ void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint3
   double u = push_sum[0] * (1 - debit_);
   for (ReceivedMessage& message : mail.arrived) {
     const compress::MessageHeader& header = message.header;
-    const Term term{header.weight, header.push_sum, place(std::move(*message.vector))};
+    const Term term{header.sender, header.weight, header.push_sum,
+                    place(std::move(*message.vector))};
     add(term);
     u += static_cast<double>(header.weight) * header.push_sum;
     ++counts_.applied;
@@ -96,16 +111,16 @@ void AsynchronousDelivery::receive(const graph::Weights& /*weights*/, std::uint3
                     .q = term.q});
   }
   for (const SentMessage& message : mail.returned) {
-    const Term term{message.header.weight, message.header.push_sum, decode(message)};
+    const Term term = own_term(message, 1, outbox, push_sum);
     add(term);
-    u += message.mass();
+    u += static_cast<double>(term.amount) * term.push_sum;
     ++counts_.returned;
     note(Movement::Kind::kReturned, message, message.receiver, term.q);
   }
   while (const std::optional<SentMessage> message = parts_.neighbours.pay(u - floor_)) {
-    const Term term{-message->header.weight, message->header.push_sum, decode(*message)};
+    const Term term = own_term(*message, -1, outbox, push_sum);
     add(term);
-    u -= message->mass();
+    u += static_cast<double>(term.amount) * term.push_sum;
     ++counts_.paid;
     note(Movement::Kind::kPaid, *message, message->receiver, term.q);
   }
@@ -138,11 +153,13 @@ void AsynchronousDelivery::mix_terms(const backend::VectorView& own, double debi
   exchange.vectors = {{own}};
   exchange.codes = {{}};
   exchange.push_sum = {own_push_sum};
+  exchange.sender = {parts_.self};
   for (const Term& term : terms) {
     exchange.source.push_back(static_cast<std::uint32_t>(exchange.vectors[0].size()));
     exchange.weight.push_back(term.amount);
     exchange.vectors[0].push_back(term.q);
     exchange.push_sum.push_back(term.push_sum);
+    exchange.sender.push_back(term.sender);
   }
   mix(exchange);
 }
@@ -160,6 +177,16 @@ void AsynchronousDelivery::note(Movement::Kind kind, const SentMessage& message,
                   .amount = message.header.weight,
                   .push_sum = message.header.push_sum,
                   .q = q});
+}
+
+/// What was sent and comes back, or is owed. For a liar the same share of what it is now: its lies
+/// are no models of its own.
+AsynchronousDelivery::Term AsynchronousDelivery::own_term(const SentMessage& message, float sign,
+                                                          const algorithm::Outbox& outbox,
+                                                          std::span<const double> push_sum) {
+  const float amount = sign * message.header.weight;
+  if (parts_.lie) return {parts_.self, amount, push_sum[0], outbox.payloads[0].rows[0]};
+  return {parts_.self, amount, message.header.push_sum, decode(message)};
 }
 
 backend::VectorView AsynchronousDelivery::decode(const SentMessage& message) {

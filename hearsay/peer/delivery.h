@@ -46,6 +46,9 @@ class AsynchronousDelivery final : public gossip::Delivery {
     /// Own vector of which messages are credited and debited densely: x.
     std::function<backend::VectorView()> numerator{};
     Journal journal{};  ///< may be empty
+    /// Of a simulated liar: replaces its vector x by what it sends, and returns the push-sum weight
+    /// that it claims. Empty: it is honest.
+    std::function<double(std::uint32_t round, std::span<float> x, double push_sum)> lie{};
   };
   explicit AsynchronousDelivery(Parts parts) : parts_(std::move(parts)) {}
 
@@ -68,6 +71,7 @@ class AsynchronousDelivery final : public gossip::Delivery {
  private:
   /// One term of a mixing: a q, and its share of u.
   struct Term {
+    std::uint32_t sender;  ///< itself, of what was taken back or is owed
     float amount;
     double push_sum;
     backend::VectorView q;
@@ -76,6 +80,10 @@ class AsynchronousDelivery final : public gossip::Delivery {
   void note(Movement::Kind kind, const SentMessage& message, std::uint32_t receiver,
             const backend::VectorView& q) const;
   double staleness(const compress::MessageHeader& header) const;
+  double lie(std::uint32_t round, double push_sum, const compress::Payload& payload,
+             std::shared_ptr<const Bytes>& code) const;
+  Term own_term(const SentMessage& message, float sign, const algorithm::Outbox& outbox,
+                std::span<const double> push_sum);
   backend::VectorView decode(const SentMessage& message);
   backend::VectorView place(compress::Decoded decoded);
   void mix_terms(const backend::VectorView& own, double debit, std::span<const Term> terms,

@@ -40,6 +40,7 @@ std::array<std::byte, 32> run_id(const train::RunOptions& options,
   train::RunOptions common = options;
   common.device = train::RunOptions().device;  // these may differ: a GPU here, a small board there
   common.precision = train::RunOptions().precision;
+  common.robust = train::RunOptions().robust;  // how a device protects itself is its own affair
   if (const auto at = common.init.rfind("sha256="); at != std::string::npos) {
     common.init = common.init.substr(at);  // wherever the file is
   }

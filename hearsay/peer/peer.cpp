@@ -92,11 +92,12 @@ Peer::Peer(Parts parts)
       .kernels = machine_->kernels(),
       .numerator =
           [this] { return backend::VectorView{driver_->algorithm().numerator().row(0).data()}; },
-      .journal = parts_.journal});
+      .journal = parts_.journal,
+      .lie = parts_.lie});
   delivery_ = delivery.get();
   rounds_.schedule = std::move(schedule);
   rounds_.delivery = std::move(delivery);
-  rounds_.link = "none";
+  rounds_.link = rounds_.liars = "none";
   rounds_.facts = parts_.graph.facts;
   training_rounds_ = parts_.options.rounds > 0
                          ? parts_.options.rounds

@@ -70,6 +70,8 @@ class Peer {
     std::size_t threads = 1;
     Controls controls{};
     Journal journal{};
+    /// Of a simulated liar (AsynchronousDelivery::Parts).
+    std::function<double(std::uint32_t round, std::span<float> x, double push_sum)> lie{};
     std::vector<std::string> names{};  ///< of the peers, for people; empty: "peer 3"
     std::function<void(const std::string&)> log{};
   };

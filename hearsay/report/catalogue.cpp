@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/algorithm/algorithm.h"
+#include "hearsay/algorithm/robust/aggregation.h"
 #include "hearsay/backend/device.h"
 #include "hearsay/compress/compressor.h"
 #include "hearsay/core/registry.h"
@@ -15,6 +16,7 @@
 #include "hearsay/engine/loss.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/learning_rate.h"
+#include "hearsay/gossip/liars/lie.h"
 #include "hearsay/gossip/link.h"
 #include "hearsay/gossip/optimizer.h"
 #include "hearsay/graph/schedule.h"
@@ -73,6 +75,8 @@ std::vector<Family> families() {
   add("augmentations", "augment", data::augmentation_registry());
   add("optimizers", "optimizer", gossip::optimizer_registry());
   add("rates", "lr", gossip::learning_rate_registry());
+  add("robust", "robust", algorithm::aggregation_registry());
+  add("lies", "liars", gossip::lie_registry());
   add("devices", "device", backend::device_registry());
   add("transports", "transport", transport::registry());
   add("energy-models", "energy", cost::energy_registry());

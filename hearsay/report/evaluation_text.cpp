@@ -5,8 +5,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "hearsay/core/text.h"
+#include "hearsay/gossip/liars/liars.h"
 
 namespace hearsay::report {
 
@@ -71,6 +73,16 @@ std::string evaluation_text(const train::Metrics& m, double bytes, int width) {
 
 std::string peer_value_text(const engine::Metric& metric, double value) {
   return padded(metric, value, 3);
+}
+
+std::string liars_text(const train::RunOptions& config) {
+  std::string text;
+  if (config.robust != "none") text += "; receivers: " + config.robust;
+  if (config.liars == "none") return text;
+  return text +
+         fmt::format("; peers {} lie ({}), and means are without them",
+                     fmt::join(gossip::liars_of(config.liars, config.peers, config.seed), ", "),
+                     config.liars);
 }
 
 }  // namespace hearsay::report

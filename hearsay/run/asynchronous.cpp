@@ -21,17 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// `values`, one for each peer that lives, with kNone for the others.
-std::vector<double> spread(const std::vector<double>& values, const std::vector<bool>& lives) {
-  if (values.empty()) return {};
-  std::vector<double> all(lives.size(), kNone);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < lives.size(); ++i) {
-    if (lives[i]) all[i] = values[next++];
-  }
-  return all;
-}
-
 }  // namespace
 
 AsynchronousRun::AsynchronousRun(const train::RunOptions& config, fs::path out, Observer& observer,
@@ -111,11 +100,15 @@ gossip::Traffic AsynchronousRun::traffic() const {
   return train::total_traffic(reports, 0);
 }
 
+bool AsynchronousRun::lies(std::uint32_t slot) const {
+  return std::ranges::binary_search(world_.liars(), slot);
+}
+
 std::vector<float> AsynchronousRun::average() const {
   std::vector<double> sum(evaluator_->layout().dim());
   double count = 0;
   for (std::uint32_t slot = 0; slot < peers(); ++slot) {
-    if (world_.peer(slot) == nullptr) continue;
+    if (world_.peer(slot) == nullptr || lies(slot)) continue;
     const std::vector<float> model = world_.peer(slot)->model().parameters;
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(model[k]);
     ++count;
@@ -127,15 +120,18 @@ std::vector<float> AsynchronousRun::average() const {
 
 void AsynchronousRun::evaluate() {
   const std::vector<float> average = this->average();
-  std::vector<train::PeerReport> living;
-  std::vector<bool> lives;
+  std::vector<train::PeerReport> reports;
+  std::vector<bool> counts_in_means;
+  std::size_t living = 0;
   std::vector<double> rates;
   double slowest = std::numeric_limits<double>::infinity(), fastest = 0;
   for (auto& report : world_.evaluate()) {
-    const auto slot = static_cast<std::uint32_t>(lives.size());
-    lives.push_back(report.has_value());
+    const auto slot = static_cast<std::uint32_t>(reports.size());
+    reports.push_back(report.value_or(train::PeerReport()));
+    counts_in_means.push_back(report && !lies(slot));
     rates.push_back(report ? world_.peer(slot)->rate() : kNone);
     if (!report) continue;
+    ++living;
     slowest = std::min(slowest, rates.back());
     fastest = std::max(fastest, rates.back());
     const std::vector<float> model = world_.peer(slot)->model().parameters;
@@ -144,28 +140,26 @@ void AsynchronousRun::evaluate() {
       const double off = static_cast<double>(model[k]) - static_cast<double>(average[k]);
       squares += off * off;
     }
-    report->divergence = std::sqrt(squares);
-    living.push_back(std::move(*report));
+    reports.back().divergence = std::sqrt(squares);
   }
   const double rounds_per_epoch = static_cast<double>(evaluator_->rounds_per_epoch());
-  const auto any = std::ranges::find(lives, true) - lives.begin();
+  std::uint32_t any = 0;  // who lives
+  while (world_.peer(any) == nullptr) ++any;
   train::RunReport run{
       .round = round(),
       .epoch = static_cast<double>(std::min(round(), training_rounds())) / rounds_per_epoch,
-      .lr = world_.peer(static_cast<std::uint32_t>(any))->learning_rate(),
+      .lr = world_.peer(any)->learning_rate(),
       .totals = {.dim = average.size(),
                  .loss_rounds = 1,  // each loss_sum is a mean
                  .mass_drift = world_.mass_drift(),
                  .simulated_seconds = world_.now()}};
-  train::Metrics now =
-      train::assemble(living, evaluator_->metrics(),
-                      evaluator_->evaluate(average, evaluator_->estimate_buffers(average)), run);
+  train::Metrics now = train::assemble_some(
+      reports, counts_in_means, evaluator_->metrics(),
+      evaluator_->evaluate(average, evaluator_->estimate_buffers(average)), run);
   now.traffic = traffic();  // also of peers that are dead
-  for (train::MetricResult& result : now.results) result.by_peer = spread(result.by_peer, lives);
-  now.push_sum = spread(now.push_sum, lives);
   now.seconds = seconds_;
   const peer::WorldCounts counts = world_.counts();
-  now.asynchronous = {.live = static_cast<double>(living.size()),
+  now.asynchronous = {.live = static_cast<double>(living),
                       .skipped = static_cast<double>(counts.messages.skipped),
                       .taken_back = static_cast<double>(counts.messages.returned),
                       .settled = static_cast<double>(counts.messages.paid),

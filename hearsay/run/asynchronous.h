@@ -18,7 +18,7 @@ namespace hearsay::run {
 /// start.
 ///
 /// `evaluate` counts rounds of the fleet's clock. Rows of peers that are dead at an evaluation have
-/// no figures, and the means are over those that live.
+/// no figures, nor have liars, and the means are over those that live and are honest.
 class AsynchronousRun final : public train::RunView {
  public:
   AsynchronousRun(const train::RunOptions& config, std::filesystem::path out, Observer& observer,
@@ -42,7 +42,8 @@ class AsynchronousRun final : public train::RunView {
  private:
   Outcome go_on();
   void evaluate();
-  std::vector<float> average() const;
+  bool lies(std::uint32_t slot) const;
+  std::vector<float> average() const;  ///< over honest peers that live
   Outcome finish();
   std::string summary(const std::string& models_sha256) const;
 

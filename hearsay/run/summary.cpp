@@ -10,6 +10,7 @@
 
 #include "hearsay/core/utf8.h"
 #include "hearsay/core/version.h"
+#include "hearsay/gossip/liars/liars.h"
 #include "hearsay/model/network.h"
 #include "hearsay/train/metric_list.h"
 
@@ -132,6 +133,9 @@ std::string summarize(const train::RunView& run, const train::RunOptions& config
     s["class_names"].push_back(escape_non_utf8(name));
   }
   s["metrics"] = nlohmann::ordered_json::parse(train::describe(run.objective().metrics()));
+  if (config.liars != "none") {
+    s["liars"] = gossip::liars_of(config.liars, run.peers(), config.seed);
+  }
   s["seed"] = config.seed;
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256;

@@ -1,6 +1,7 @@
 #include "hearsay/train/peer_report.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -111,6 +112,17 @@ MetricResult assemble_metric(std::span<const PeerReport> peers, const engine::Me
   return result;
 }
 
+/// `values`, one for each peer that counts, with NaN for the others.
+std::vector<double> spread(const std::vector<double>& values, const std::vector<bool>& counts) {
+  if (values.empty()) return {};
+  std::vector<double> all(counts.size(), std::numeric_limits<double>::quiet_NaN());
+  auto next = values.begin();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i]) all[i] = *next++;
+  }
+  return all;
+}
+
 double train_loss(std::span<const PeerReport> peers, const RunReport& run) {
   if (run.totals.loss_rounds == 0) return run.totals.last_train_loss;
   double sum = 0;
@@ -158,6 +170,23 @@ Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metr
     for (const PeerReport& peer : peers) m.push_sum.push_back(peer.push_sum);
   }
   m.simulated_seconds = run.totals.simulated_seconds;
+  return m;
+}
+
+Metrics assemble_some(std::span<const PeerReport> peers, const std::vector<bool>& counts,
+                      std::span<const engine::Metric> metrics, const engine::Score& averaged,
+                      const RunReport& run) {
+  if (std::ranges::find(counts, false) == counts.end()) {
+    return assemble(peers, metrics, averaged, run);
+  }
+  std::vector<PeerReport> counted;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    if (counts[i]) counted.push_back(peers[i]);
+  }
+  Metrics m = assemble(counted, metrics, averaged, run);
+  m.traffic = total_traffic(peers, run.totals.global_bytes);
+  for (MetricResult& result : m.results) result.by_peer = spread(result.by_peer, counts);
+  m.push_sum = spread(m.push_sum, counts);
   return m;
 }
 

@@ -40,6 +40,12 @@ PeerReport read_peer_report(ByteReader& in);
 Metrics assemble(std::span<const PeerReport> peers, std::span<const engine::Metric> metrics,
                  const engine::Score& averaged, const RunReport& run);
 
+/// The same, over some of the peers: values of others do not count, and lists have NaN for them.
+/// `counts` has an entry for every peer; traffic is that of all in `peers`.
+Metrics assemble_some(std::span<const PeerReport> peers, const std::vector<bool>& counts,
+                      std::span<const engine::Metric> metrics, const engine::Score& averaged,
+                      const RunReport& run);
+
 /// The total traffic that all peers of a run have sent.
 gossip::Traffic total_traffic(std::span<const PeerReport> peers, std::uint64_t global_bytes);
 

@@ -100,6 +100,11 @@ constexpr Option kOptions[] = {
     {"link", &RunOptions::link, "KEYS",
      "simulated network: latency=..,bandwidth=..,compute=..,straggler=..,loss=..; asynchronous: "
      "compute=..,speeds=..,delay=..,loss=..,duplicate=..,kill=..,back=..,cut=.."},
+    {"robust", &RunOptions::robust, "SPEC",
+     "what receivers do against listed peers that lie (hearsay list robust)", true, 0, kFirstNone},
+    {"liars", &RunOptions::liars, "SPEC",
+     "which peers of a simulation lie, and how (hearsay list lies); means are then over the honest",
+     true, 0, kFirstNone},
     {"evaluate", &RunOptions::evaluate, "K",
      "rounds between evaluations; 0: a twentieth of the run", true, kMostRounds},
     {"checkpoint", &RunOptions::checkpoint, "K",

@@ -51,6 +51,8 @@ struct RunOptions {
   std::uint64_t seed = 1;            ///< of every random number
   std::string timing = "lock-step";  ///< or asynchronous: in virtual time, nobody waits
   std::string link = "none";         ///< simulated network
+  std::string robust = "none";       ///< what receivers do against peers that lie
+  std::string liars = "none";        ///< peers of a simulation that do
   std::uint64_t evaluate = 0;        ///< rounds between evaluations
   std::uint64_t checkpoint = 0;      ///< rounds between checkpoints
   std::string device = "cpu";

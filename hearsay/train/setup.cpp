@@ -76,6 +76,8 @@ gossip::DriverParts make_driver_parts(const RunOptions& config, const RunParts& 
               parts.compressor ? parts.compressor() : compress::make_compressor(config.compressor),
           .optimizer = optimizer_of(config, parts),
           .link = config.link,
+          .robust = config.robust,
+          .liars = config.liars,
           .seed = config.seed,
           .rounds_per_epoch = objective.rounds_per_epoch(),
           .constant_rate = is_constant(rate),

@@ -1,5 +1,6 @@
 /// Evaluation of a trainer's models, assembled from all processes.
 #include <algorithm>
+#include <cmath>
 
 #include "hearsay/core/sha256.h"
 #include "hearsay/train/trainer.h"
@@ -69,6 +70,7 @@ Metrics Trainer::evaluate() {
     if (!push_sum.empty()) report.push_sum = push_sum[i];
   }
   RunReport run{.totals = ledger.run_totals()};
+  if (!driver_->conserves_mass()) run.totals.mass_drift = std::nan("");
   run.round = round();
   run.epoch = static_cast<double>(std::min(round(), training_rounds_)) / rounds_an_epoch;
   run.lr = rate_->at(run.epoch, static_cast<double>(training_rounds_) / rounds_an_epoch);
@@ -76,8 +78,11 @@ Metrics Trainer::evaluate() {
   Metrics metrics;
   metrics.round = round();
   if (group().leads()) {
-    metrics = assemble(all, objective_->metrics(),
-                       objective_->evaluate(average, objective_->estimate_buffers(average)), run);
+    std::vector<bool> honest(peers(), true);
+    for (const std::uint32_t liar : driver_->liars()) honest[liar] = false;
+    metrics =
+        assemble_some(all, honest, objective_->metrics(),
+                      objective_->evaluate(average, objective_->estimate_buffers(average)), run);
   }
   ledger.evaluated(metrics.train_loss);
   return metrics;

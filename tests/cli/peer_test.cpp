@@ -186,6 +186,8 @@ TEST_F(Fleet, SaysWhatIsWrongBeforeThereIsADirectory) {
   for (const auto& [setting, what] : std::vector<std::pair<const char*, const char*>>{
            {"timing = 'lock-step'", "wait for nobody"},
            {"link = 'loss=0.1'", "its network is a real one"},
+           {"liars = 'noise'", "liars are those of a simulation"},
+           {"robust = 'clip'", "clip"},
            {"peers = 3", "it lists 2 of them"},
            {"compare = true", "no baselines"},
            {"checkpoint = 20", "as often as that takes little of its time"},

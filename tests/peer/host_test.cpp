@@ -253,6 +253,7 @@ TEST(RunId, IsThatOfSettingsAndData) {
   };
   EXPECT_EQ(id({}), id({{"threads", "3"}}));
   EXPECT_EQ(id({}), id({{"device", "cpu:precision=int8"}})) << "devices may differ";
+  EXPECT_EQ(id({}), id({{"robust", "clip"}})) << "how a device protects itself is its own affair";
   EXPECT_NE(id({}), id({{"lr", "0.123"}}));
   EXPECT_NE(id({}), id({{"model", "logistic"}}));
   EXPECT_NE(id({}), id({{"data", "least-squares"}}));

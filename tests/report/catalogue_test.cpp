@@ -25,7 +25,7 @@ TEST(Catalogue, OfAnUnknownFamilyNamesThemAll) {
         error.what(),
         "[list] no list is named 'optimisers' (did you mean 'optimizers'?); there are "
         "graphs, compressors, algorithms, models, data, losses, partitions, augmentations, "
-        "optimizers, rates, devices, transports, energy-models");
+        "optimizers, rates, robust, lies, devices, transports, energy-models");
   }
 }
 

@@ -65,6 +65,37 @@ TEST(Summary, HoldsEveryStableName) {
 }
 
 /// Three rounds of one ring, then two of another: edges of both, 24 + 40 bytes per message.
+/// Who lies has no accuracy, and means are over the others; what is not conserved is not measured.
+TEST(Summary, IsOfHonestPeers) {
+  for (const char* timing : {"lock-step", "asynchronous"}) {
+    support::Scratch scratch;
+    Observer silent;
+    run(support::config_of({{"rounds", "12"},
+                            {"peers", "8"},
+                            {"algorithm", "sgp"},
+                            {"graph", "exponential"},
+                            {"compressor", "identity"},
+                            {"timing", timing},
+                            {"robust", "clip"},
+                            {"liars", "constant:at=2+7"}}),
+        scratch / "run", silent);
+    const Json summary = support::summary_of(scratch / "run");
+    EXPECT_EQ(summary["liars"], Json({2, 7}));
+    EXPECT_TRUE(summary["mass_drift"].is_null());
+    EXPECT_EQ(summary["bytes_by_peer"].size(), 8u);
+    EXPECT_GT(summary["bytes_by_peer"][2], 0);
+    std::istringstream lines(support::read_text(scratch / "run" / "metrics.jsonl"));
+    Json last;
+    for (std::string line; std::getline(lines, line);) last = Json::parse(line);
+    double sum = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(last["accuracy"][i].is_null(), i == 2 || i == 7) << i;
+      if (!last["accuracy"][i].is_null()) sum += last["accuracy"][i].get<double>();
+    }
+    EXPECT_NEAR(summary["accuracy_mean"], sum / 6, 1e-9);
+  }
+}
+
 TEST(Summary, TellsTheBytesOfEachEdgeOfAGraphThatChanges) {
   support::Scratch scratch;
   const train::RunOptions config =

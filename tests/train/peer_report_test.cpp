@@ -1,5 +1,7 @@
 #include "hearsay/train/peer_report.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "hearsay/core/error.h"
@@ -66,6 +68,24 @@ TEST(PeerReport, RefusesForeignBytes) {
   foreign[8 + 4 + 2 * 8] = 2;  // after loss and values: whether there is a validation loss
   ByteReader reader(foreign, "reports");
   EXPECT_THROW(read_peer_report(reader), CorruptData);
+}
+
+TEST(Assemble, LeavesOutWhoDoesNotCount) {
+  const std::vector<PeerReport> all{report_of(0), report_of(1), report_of(2)};
+  const std::vector<PeerReport> counted{all[0], all[2]};
+  const engine::Score averaged{.loss = 9, .values = {99, 0.5}};
+  const RunReport run{.round = 12, .totals = {.dim = 4, .loss_rounds = 2}};
+  const Metrics some = assemble_some(all, {true, false, true}, kMetrics, averaged, run);
+  const Metrics want = assemble(counted, kMetrics, averaged, run);
+  EXPECT_EQ(some.loss, want.loss);
+  EXPECT_EQ(some.train_loss, want.train_loss);
+  EXPECT_EQ(some.results[0].mean, want.results[0].mean);
+  EXPECT_EQ(some.results[0].max, want.results[0].max);
+  ASSERT_EQ(some.results[0].by_peer.size(), 3u);
+  EXPECT_TRUE(std::isnan(some.results[0].by_peer[1]));
+  EXPECT_EQ(some.results[0].by_peer[2], want.results[0].by_peer[1]);
+  EXPECT_TRUE(std::isnan(some.push_sum[1]));
+  EXPECT_EQ(some.traffic.bytes, 300u);
 }
 
 TEST(Assemble, TakesMeansAndExtremesOverPeers) {

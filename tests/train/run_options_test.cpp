@@ -54,6 +54,8 @@ TEST(RunOptions, HaveARowForEveryField) {
                                  .seed = 77,
                                  .timing = "ring",
                                  .link = "ring",
+                                 .robust = "ring",
+                                 .liars = "ring",
                                  .evaluate = 77,
                                  .checkpoint = 77,
                                  .device = "ring",
@@ -95,7 +97,7 @@ TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
             "'all'\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
             "timing = 'lock-step'\n"
-            "link = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
+            "link = 'none'\nrobust = 'none'\nliars = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
             "'auto'\ncompare = 'auto'\n"
             "threads = 0\n");
 }
@@ -187,7 +189,7 @@ TEST(RunOptions, NamesTheNearestSettingForAnUnknownOne) {
       "; there are peers, graph, algorithm, compressor, data, task, loss, model, partition, "
       "classes, mean, deviation, augment, validation, train-only, init, optimizer, lr, epochs, "
       "rounds, batch, seed, timing, "
-      "link, "
+      "link, robust, liars, "
       "evaluate, "
       "checkpoint, device, precision, compare, threads";
   RunOptions config;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hearsay/core/error.h"
 
@@ -38,9 +39,20 @@ World::World(Parts parts)
       random_(parts_.options.seed, Purpose::kLink, kPaceStream),
       slowness_(slownesses(faults_, parts_.options.peers, parts_.options.seed)),
       victims_(victims(faults_, parts_.options.peers, parts_.options.seed)),
+      liars_(gossip::liars_of(parts_.options.liars, parts_.options.peers, parts_.options.seed)),
       lives_(parts_.options.peers) {
+  if (!liars_.empty()) {
+    algorithm::require_models(
+        spec_name(parts_.options.liars),
+        parts_.own_parts.method.value_or(algorithm::make_method(parts_.options.algorithm)));
+  }
   for (std::uint32_t slot = 0; slot < lives_.size(); ++slot) enter(slot);
   training_rounds_ = lives_[0].peer->training_rounds();
+  if (!liars_.empty()) {
+    const gossip::LieContext context{.seed = parts_.options.seed,
+                                     .scale = gossip::scale_of(lives_[0].peer->model().parameters)};
+    lies_ = std::make_unique<gossip::Liars>(parts_.options.liars, lives_.size(), context);
+  }
   saved_every_ = std::max<std::uint64_t>(1, training_rounds_ / 20);
 }
 
@@ -68,6 +80,11 @@ void World::enter(std::uint32_t slot) {
   parts.log = [this, slot](const std::string& what) {
     if (parts_.observer != nullptr) parts_.observer->logged(slot, what);
   };
+  if (std::ranges::binary_search(liars_, slot)) {
+    parts.lie = [this, slot](std::uint32_t round, std::span<float> x, double push_sum) {
+      return tell_lie(slot, round, x, push_sum);
+    };
+  }
   life.peer = std::make_unique<Peer>(std::move(parts));
   life.peer->enter(life.saved, static_cast<std::uint64_t>(clock()));
   life.done = false;
@@ -80,6 +97,19 @@ void World::enter(std::uint32_t slot) {
   if (parts_.observer != nullptr) parts_.observer->entered(*life.peer);
   tick(slot);
   run_round_after(slot, faults_.compute * slowness_[slot] * random_.uniform());
+}
+
+double World::tell_lie(std::uint32_t liar, std::uint32_t round, std::span<float> x,
+                       double push_sum) {
+  gossip::Knowledge known{.liar = liar, .round = round};
+  const std::vector<float> own(x.begin(), x.end());
+  known.own = {own, push_sum};
+  for (std::uint32_t slot = 0; slot < peers(); ++slot) {
+    const Peer* peer = lives_[slot].peer.get();
+    if (peer == nullptr || lies_->lies(slot)) continue;
+    known.honest.push_back({peer->driver().algorithm().numerator().row(0), peer->push_sum()});
+  }
+  return lies_->tell(known, x);
 }
 
 void World::moved(const Movement& movement) {
@@ -201,6 +231,9 @@ gossip::PeerTotals World::sent_by(std::uint32_t slot) const {
 }
 
 double World::mass_drift() const {
+  if (!liars_.empty() || parts_.options.robust != "none") {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
   double sum = outstanding_u_;
   for (const Life& life : lives_) {
     if (life.peer) sum += life.peer->push_sum();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hearsay/gossip/liars/liars.h"
 #include "hearsay/gossip/machine.h"
 #include "hearsay/peer/peer.h"
 #include "hearsay/peer/world/event_queue.h"
@@ -75,7 +76,10 @@ class World {
   gossip::PeerTotals sent_by(std::uint32_t slot) const;
   /// Bytes of all frames: messages, also repeated ones, and whatever the protocol needs.
   std::uint64_t wire_bytes() const { return network_.bytes(); }
-  /// By how much the ledger of push-sum weights is off (audit.h).
+  /// Peers that lie in their messages, ascending.
+  const std::vector<std::uint32_t>& liars() const { return liars_; }
+  /// By how much the ledger of push-sum weights is off (audit.h); NaN if peers lie or protect
+  /// themselves, which does not conserve them.
   double mass_drift() const;
   const graph::Facts& graph() const { return graph_.facts; }
   gossip::Machine& machine() { return machine_; }  ///< whose threads compute gradients and scores
@@ -92,6 +96,7 @@ class World {
 
   void enter(std::uint32_t slot);
   void die(std::uint32_t slot);
+  double tell_lie(std::uint32_t liar, std::uint32_t round, std::span<float> x, double push_sum);
   void run_round(std::uint32_t slot);
   void run_round_after(std::uint32_t slot, double seconds);
   void prepare(std::uint32_t slot);
@@ -111,6 +116,8 @@ class World {
   Random random_;
   std::vector<double> slowness_;
   std::vector<std::uint32_t> victims_;
+  std::vector<std::uint32_t> liars_;
+  std::unique_ptr<gossip::Liars> lies_;  ///< null until all have entered, or if none lies
   std::vector<Life> lives_;
   std::uint64_t training_rounds_ = 0, saved_every_ = 1;
   bool killed_ = false, returned_ = false, cut_ = false, healed_ = false;

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/text.h"
 #include "hearsay/report/device_table.h"
+#include "hearsay/report/evaluation_text.h"
 #include "hearsay/report/page/graph_section.h"
 #include "hearsay/report/page/html.h"
 #include "hearsay/report/table.h"
@@ -66,12 +67,13 @@ std::string tile_text(const Tile& tile, double value) {
 }  // namespace
 
 std::string words_of(const train::RunOptions& config) {
-  return fmt::format("{} with {} on {}, {} {}peers; {}{}{}", escape_markup(config.algorithm),
+  return fmt::format("{} with {} on {}, {} {}peers; {}{}{}{}", escape_markup(config.algorithm),
                      escape_markup(config.compressor), escape_markup(config.graph), config.peers,
                      config.timing == "asynchronous" ? "asynchronous " : "",
                      escape_markup(config.data),
                      config.model == "none" ? "" : ", " + escape_markup(config.model),
-                     config.partition == "none" ? "" : ", " + escape_markup(config.partition));
+                     config.partition == "none" ? "" : ", " + escape_markup(config.partition),
+                     escape_markup(liars_text(config)));
 }
 
 std::string tiles(const Record& record) {

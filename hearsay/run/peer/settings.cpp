@@ -96,6 +96,9 @@ train::RunOptions options_of_fleet(const net::Fleet& fleet, const PeerSettings& 
     refuse("timing", options.timing, "its peers wait for nobody; drop it");
   }
   if (options.link != "none") refuse("link", options.link, "its network is a real one; drop it");
+  if (options.liars != "none") {
+    refuse("liars", options.liars, "liars are those of a simulation; drop it");
+  }
   if (options.compare == train::Compare::kYes) {
     refuse("compare", "yes", "there are no baselines to compare with; drop it");
   }
