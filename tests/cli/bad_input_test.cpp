@@ -108,7 +108,8 @@ const std::vector<Mistake> kCommandLine{
     {"list_family",
      {"list", "graps"},
      "[list] no list is named 'graps' (did you mean 'graphs'?); there are graphs, compressors, "
-     "algorithms, models, data, losses, partitions, augmentations, optimizers, rates, robust, lies, "
+     "algorithms, models, data, losses, partitions, augmentations, optimizers, rates, robust, "
+     "lies, "
      "devices, transports, "
      "energy-models"},
     {"report_on_nothing",
