@@ -82,6 +82,7 @@ class Edge {
   /// Mass that the other has although it was taken back here, to be debited when the push-sum
   /// weight allows it.
   std::deque<SentMessage>& owed() { return owed_; }
+  const std::deque<SentMessage>& owed() const { return owed_; }
   /// Messages taken back that are owed, or whose fate the other has not told yet.
   std::size_t unsettled() const { return kept_.size() + owed_.size(); }
 

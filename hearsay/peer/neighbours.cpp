@@ -330,10 +330,13 @@ std::optional<SentMessage> Neighbours::pay(double most) {
   return {};
 }
 
-std::size_t Neighbours::unacked() const {
+std::size_t Neighbours::open() const {
   const std::lock_guard lock(mutex_);
   std::size_t sum = 0;
-  for (const Neighbour& neighbour : neighbours_) sum += neighbour.edge.unacked();
+  for (const Neighbour& neighbour : neighbours_) {
+    const Edge& edge = neighbour.edge;
+    sum += edge.unacked() + edge.returned().size() + edge.owed().size();
+  }
   return sum;
 }
 

@@ -107,8 +107,9 @@ class Neighbours final : public net::WireEvents {
   /// The next message that is owed and whose mass a u is at most that, if there is one.
   std::optional<SentMessage> pay(double most);
 
-  /// Messages without an ack, over all edges.
-  std::size_t unacked() const;
+  /// Messages whose mass is not where it belongs yet, over all edges: without an ack, to be
+  /// returned by `take`, or owed.
+  std::size_t open() const;
   /// Messages to that peer that were taken back and may be owed: it has not said yet, or has.
   std::size_t unsettled(std::uint32_t peer) const;
   /// Messages to that peer that are not acked, or whose mass `take` has yet to return.

@@ -241,8 +241,7 @@ void Peer::move_on(double now) {
     }
     if (all || has_waited) turn_to(Stage::kLeaving, now);
   }
-  if (stage_ == Stage::kLeaving &&
-      (neighbours_->unacked() == 0 || now - entered_ > kLeavingSeconds)) {
+  if (stage_ == Stage::kLeaving && (neighbours_->open() == 0 || now - entered_ > kLeavingSeconds)) {
     turn_to(Stage::kDone, now);
     tell();
   }

@@ -40,7 +40,7 @@ enum class Stage {
   kFinal,     ///< the method's final rounds; given up if a minute passes without one, or more
               ///< where others need long for a round
   kFinished,  ///< mixes on until all live peers have finished, as long at most
-  kLeaving,   ///< sends nothing more, and waits for acks, 2 s at most
+  kLeaving,   ///< sends nothing more, and waits until all mass is where it belongs, 2 s at most
   kDone,
 };
 

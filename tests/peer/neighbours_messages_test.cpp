@@ -82,7 +82,7 @@ TEST(Neighbours, SendMessagesWithTheirNumberAndFlag) {
     EXPECT_EQ(compress::read_header(body), header);
     EXPECT_EQ(body.left(), 3u);
   }
-  EXPECT_EQ(zero.neighbours.unacked(), 2u);
+  EXPECT_EQ(zero.neighbours.open(), 2u);
 }
 
 /// Whether a message is refused: not handed out, and acked so that its sender takes it back.
@@ -250,7 +250,7 @@ TEST(Neighbours, RepeatTheSameBytesOverAWireThatLosesFrames) {
   EXPECT_TRUE(repeated_at(zero, 1, 0).empty());
   EXPECT_EQ(repeated_at(zero, 2, 0), first);
   zero.receive(1, net::encode_frame(net::Ack{.highest = 1, .seen = 1}));
-  EXPECT_EQ(zero.neighbours.unacked(), 0u);
+  EXPECT_EQ(zero.neighbours.open(), 0u);
   EXPECT_TRUE(repeated_at(zero, 3, 0).empty());
 }
 
@@ -279,8 +279,9 @@ TEST(Neighbours, ReturnWhatTheOtherRefused) {
   zero.connect(1);
   zero.send(1);
   zero.receive(1, net::encode_frame(net::Ack{.highest = 1, .seen = 1, .refused = 1}));
-  EXPECT_EQ(zero.neighbours.unacked(), 0u);
+  EXPECT_EQ(zero.neighbours.open(), 1u) << "its mass has yet to return";
   const Neighbours::Mail mail = zero.neighbours.take();
+  EXPECT_EQ(zero.neighbours.open(), 0u);
   ASSERT_EQ(mail.returned.size(), 1u);
   EXPECT_EQ(mail.returned[0].receiver, 1u);
   EXPECT_TRUE(zero.neighbours.take().returned.empty());
