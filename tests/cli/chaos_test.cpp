@@ -1,10 +1,13 @@
 // Devices that die and stand still. Rates are those of rounds that take 50 ms by themselves, so
 // that cores that become free do not hide what a death costs the others.
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 
 #include "cli/fleet.h"
+#include "cli/sockets.h"
 #include "hearsay/core/random.h"
 
 namespace hearsay::cli {
@@ -12,47 +15,28 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class Chaos : public Fleet {
- protected:
-  /// Rounds of that device, as it says every two seconds.
-  double rounds_of(std::size_t k) {
-    std::ifstream in(out(k) / "fleet.json");
-    const json all = json::parse(in, nullptr, false);
-    if (all.is_discarded()) return 0;
-    for (const json& peer : all["peers"]) {
-      if (peer["slot"] == k) return peer["rounds"];
-    }
-    return 0;
-  }
-  /// Whether device `k` counts another one as live.
-  bool is_live(std::size_t k, std::size_t other) {
-    std::ifstream in(out(k) / "fleet.json");
-    const json all = json::parse(in, nullptr, false);
-    if (all.is_discarded()) return true;
-    for (const json& peer : all["peers"]) {
-      if (peer["slot"] == other) return peer["live"];
-    }
-    return false;
-  }
-  /// Rounds per second of these devices together, over about ten seconds: between two moments at
-  /// which each has told its rounds.
-  double rate_of(const std::vector<std::size_t>& devices) {
-    const auto told = [&](std::size_t k) {
-      std::ifstream in(out(k) / "fleet.json");
-      const json all = json::parse(in, nullptr, false);
-      return std::pair(rounds_of(k), all.is_discarded() ? 0.0 : all["time"].get<double>());
-    };
-    std::vector<std::pair<double, double>> before;
-    for (const std::size_t k : devices) before.push_back(told(k));
-    std::this_thread::sleep_for(std::chrono::seconds(10));
-    double sum = 0;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      const auto [rounds, time] = told(devices[i]);
-      sum += (rounds - before[i].first) / (time - before[i].second);
-    }
-    return sum;
-  }
+/// Of a process, by /proc.
+struct Resources {
+  std::size_t descriptors = 0, threads = 0, kilobytes = 0;
 };
+
+Resources resources_of(pid_t process) {
+  const fs::path proc = fmt::format("/proc/{}", process);
+  Resources found;
+  const auto count = [](const fs::path& folder) {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+  };
+  found.descriptors = count(proc / "fd");
+  found.threads = count(proc / "task");
+  std::ifstream status(proc / "status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) found.kilobytes = std::stoul(line.substr(6));
+  }
+  return found;
+}
+
+using Chaos = Fleet;
 
 TEST_F(Chaos, OthersKeepTheirPaceWhenThreeOfEightAreGone) {
   make_fleet(8, "algorithm = 'sgp'\ngraph = 'exponential'\nrounds = 1000000\n");
@@ -101,25 +85,67 @@ TEST_F(Chaos, OthersKeepTheirPaceWhenThreeOfEightAreGone) {
   std::cout << "rounds per second of five peers: " << before << " before, " << after << " after\n";
 }
 
-/// Of a process, by /proc.
-struct Resources {
-  std::size_t descriptors = 0, threads = 0, kilobytes = 0;
+/// Strangers at a door: half of them connect and say nothing, half begin a handshake and send a
+/// byte of it every tenth of a second. Who is turned away comes again at once.
+class Flood {
+ public:
+  static constexpr std::size_t kStrangers = 1000;
+
+  Flood(const Place& door, const std::string& from) : door_(door), from_(from) {
+    thread_ = std::thread([this] { work(); });
+  }
+  ~Flood() {
+    stop_ = true;
+    thread_.join();
+  }
+  Flood(const Flood&) = delete;
+  Flood& operator=(const Flood&) = delete;
+
+  int turned_away() const { return turned_away_; }
+
+ private:
+  void work() {
+    std::vector<Socket> all(kStrangers);
+    const std::array<std::uint8_t, 5> hello{0x16, 0x03, 0x01, 0x00, 0xc8};  // of 200 bytes
+    for (std::size_t beat = 0; !stop_; ++beat) {
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        std::uint8_t byte = 0;
+        if (all[k] && ::recv(all[k].get(), &byte, 1, 0) < 0 && errno == EAGAIN) {
+          if (k % 2 == 1) ::send(all[k].get(), &hello[beat % hello.size()], 1, MSG_NOSIGNAL);
+          continue;
+        }
+        if (all[k]) ++turned_away_;
+        all[k] = connect_to(door_, from_);
+      }
+      std::this_thread::sleep_for(milliseconds(100));
+    }
+  }
+
+  Place door_;
+  std::string from_;
+  std::atomic<int> turned_away_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
 };
 
-Resources resources_of(pid_t process) {
-  const fs::path proc = fmt::format("/proc/{}", process);
-  Resources found;
-  const auto count = [](const fs::path& folder) {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
-  };
-  found.descriptors = count(proc / "fd");
-  found.threads = count(proc / "task");
-  std::ifstream status(proc / "status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) found.kilobytes = std::stoul(line.substr(6));
+TEST_F(Chaos, AFloodOfStrangersSlowsNobody) {
+  make_fleet(3, "algorithm = 'sgp'\ngraph = 'exponential'\nrounds = 1000000\n");
+  for (std::size_t k = 0; k < 3; ++k) start(k, {"--threads", "1"}, "50ms");
+  const std::vector<std::size_t> all{0, 1, 2};
+  for (const std::size_t k : all) {
+    ASSERT_TRUE(comes_true([&] { return rounds_of(k) > 40; })) << error_of(k);
   }
-  return found;
+  const double before = rate_of(all);
+  const std::size_t descriptors = resources_of(device(0).pid()).descriptors;
+  const Flood flood({host(0), 7420}, "127.0.0.2");
+  const double first = rate_of(all);
+  EXPECT_LE(resources_of(device(0).pid()).descriptors, descriptors + 32 + 2) << "32 an address";
+  const double second = rate_of(all);
+  EXPECT_GT(flood.turned_away(), 2000);
+  EXPECT_GT((first + second) / 2, 0.95 * before);
+  for (const std::size_t k : all) EXPECT_EQ(error_of(k).find("is gone"), std::string::npos);
+  std::cout << "rounds per second of three peers: " << before << " before, " << first << " and "
+            << second << " in the flood; " << flood.turned_away() << " strangers turned away\n";
 }
 
 /// tests/soak.sh sets HEARSAY_SOAK_SECONDS to hours.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -46,19 +47,21 @@ class Fleet : public ::testing::Test {
  protected:
   /// A fleet file with these settings, and keys pi-0.pem, pi-1.pem, ...
   void make_fleet(std::size_t peers, const std::string& settings) {
+    ++fleets_;
     std::string text = "[train]\n" + settings;
     for (std::size_t k = 0; k < peers; ++k) {
       const net::Identity identity = net::Identity::generate();
       identity.write_new(scratch_ / fmt::format("pi-{}.pem", k));
-      // An address of this test's own, so that no port can be taken by another.
-      const auto pid = static_cast<unsigned>(::getpid());
-      const std::string host =
-          fmt::format("127.{}.{}.{}", 1 + (pid >> 8) % 250, pid & 255, 1 + k + 10 * fleets_);
-      text += net::to_toml({fmt::format("pi-{}", k), identity.id(), net::Address{host, 7420}});
+      text += net::to_toml({fmt::format("pi-{}", k), identity.id(), net::Address{host(k), 7420}});
     }
-    ++fleets_;
     support::write_text(scratch_ / "fleet.toml", text);
     devices_.resize(peers);
+  }
+
+  /// Of a device: an address of this test's own, so that no port can be taken by another.
+  virtual std::string host(std::size_t k) const {
+    const auto pid = static_cast<unsigned>(::getpid());
+    return fmt::format("127.{}.{}.{}", 1 + (pid >> 8) % 250, pid & 255, k + 10 * fleets_);
   }
 
   void start(std::size_t k, const Words& more = {}, const std::string& min_round = "5ms") {
@@ -70,8 +73,10 @@ class Fleet : public ::testing::Test {
     begin(k, words);
   }
   void begin(std::size_t k, const Words& words) {
-    devices_[k] = std::make_unique<Child>(words, scratch_.path(), file(k, "out"), file(k, "err"));
+    devices_[k] = std::make_unique<Child>(words, scratch_.path(), file(k, "out"), file(k, "err"),
+                                          launcher(k));
   }
+  virtual Words launcher(std::size_t /*k*/) const { return {}; }
   void go_on(std::size_t k) { begin(k, {"peer", "--resume", fmt::format("pi-{}", k)}); }
 
   std::string error_of(std::size_t k) { return support::read_text(file(k, "err")); }
@@ -99,6 +104,42 @@ class Fleet : public ::testing::Test {
     return 0;
   }
 
+  /// The fleet as that device tells of it every two seconds; null if there is nothing to read.
+  json view_of(std::size_t k) const {
+    std::ifstream in(out(k) / "fleet.json");
+    const json all = json::parse(in, nullptr, false);
+    return all.is_discarded() ? json() : all;
+  }
+  /// What it tells of the rounds of that device itself.
+  double rounds_of(std::size_t k) const {
+    const json view = view_of(k);
+    return view.is_null() ? 0 : view["peers"][k]["rounds"].get<double>();
+  }
+  /// Whether device `k` counts another one as live.
+  bool is_live(std::size_t k, std::size_t other) const {
+    const json view = view_of(k);
+    return view.is_null() || view["peers"][other]["live"].get<bool>();
+  }
+  /// Rounds per second of these devices together, over about that long: between two moments at
+  /// which each has told its rounds.
+  double rate_of(const std::vector<std::size_t>& devices, int seconds = 10) const {
+    std::vector<json> before;
+    for (const std::size_t k : devices) before.push_back(view_of(k));
+    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    double sum = 0;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const std::size_t k = devices[i];
+      const json after = view_of(k);
+      if (before[i].is_null() || after.is_null()) return 0;
+      const auto advanced = [&](const json& from, const json& to) {
+        return to.get<double>() - from.get<double>();
+      };
+      sum += advanced(before[i]["peers"][k]["rounds"], after["peers"][k]["rounds"]) /
+             advanced(before[i]["time"], after["time"]);
+    }
+    return sum;
+  }
+
   fs::path out(std::size_t k) const { return scratch_ / fmt::format("pi-{}", k); }
   Child& device(std::size_t k) { return *devices_[k]; }
 
@@ -110,7 +151,7 @@ class Fleet : public ::testing::Test {
   }
 
   std::vector<std::unique_ptr<Child>> devices_;
-  int fleets_ = 0;
+  std::size_t fleets_ = 0;
 };
 
 }  // namespace hearsay::cli
