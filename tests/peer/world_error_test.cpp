@@ -88,6 +88,36 @@ TEST(World, MissesTheOptimumIfPeersReturnWithoutWeight) {
             2 * asynchronous(options, link).error);
 }
 
+TEST(World, ReadsDigitsAsWellAsLockStep) {
+  train::RunOptions options{.peers = 16};
+  options.graph = "one-peer-exponential";
+  options.algorithm = "scsp:final=20";
+  options.compressor = "topk:keep=0.1,value=f16";
+  options.rounds = 500;
+  train::Trainer trainer(train::resolve(options));
+  while (trainer.round() < trainer.total_rounds()) trainer.run_round(false);
+  const double lock_step = trainer.evaluate().find("accuracy")->mean.value();
+  EXPECT_GT(lock_step, 90);
+
+  const auto accuracy = [&](const char* link) {
+    train::RunOptions own = options;
+    own.timing = "asynchronous";
+    own.link = link;
+    World world({.options = train::resolve(own)});
+    while (world.step()) {
+    }
+    double sum = 0, count = 0;
+    for (const std::optional<train::PeerReport>& report : world.evaluate()) {
+      if (!report) continue;
+      sum += report->score.values[0];
+      ++count;
+    }
+    return sum / count;
+  };
+  EXPECT_GT(accuracy("speeds=4,loss=0.1"), lock_step - 1);
+  EXPECT_GT(accuracy("speeds=4,loss=0.3,kill=4@0.3,back=0.5"), lock_step - 2);
+}
+
 TEST(World, EndsSoonerThanTheSlowestPeerWould) {
   const train::RunOptions options = least_squares("0.1");
   const double lock_step = 0.1 * 4 * static_cast<double>(options.rounds);
