@@ -19,9 +19,9 @@ peak() {  # MB, of the largest process of the run in $out/$1
 measure() {  # name, then settings of a run of four peers
   name=$1
   shift
-  "$hearsay" train --quiet --peers 4 --threads 1 --evaluate 1000 --out "$out/$name-simulation" "$@"
+  "$hearsay" train --quiet --peers 4 --threads 1 --evaluate 1000 --out "$out/$name-simulation" "$@" >/dev/null
   $mpirun -n 4 "$hearsay" train --quiet --peers 4 --threads 1 --evaluate 1000 \
-    --out "$out/$name-process" "$@"
+    --out "$out/$name-process" "$@" >/dev/null
   here=$(peak "$name-process") all=$(peak "$name-simulation")
   if [ "$name" = fixed ]; then fixed_here=$here fixed_all=$all; fi
   awk -v name="$name" -v here="$here" -v all="$all" -v a="$fixed_here" -v b="$fixed_all" 'BEGIN {

@@ -23,7 +23,7 @@ void LiveOptions::add_to(CLI::App& command) {
   live->type_name("[PORT]")->expected(0, 1);
   given_ = live;
   command
-      .add_option("--live-address", address_,
+      .add_option("--address,--live-address", address_,
                   "address for --live, in digits. Any that other machines can reach asks viewers "
                   "for a token, which is part of what is printed")
       ->type_name("ADDRESS")

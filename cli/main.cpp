@@ -1,10 +1,9 @@
 #include <fcntl.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <string>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -13,71 +12,35 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command/commands.h"
+#include "cli/explain.h"
 #include "cli/stop.h"
 #include "cli/terminal/complain.h"
+#include "cli/terminal/help.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
 #include "hearsay/transport/mpi/mpi.h"
 
 namespace {
 
-/// The error in a command line, in the format of all other messages.
-std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const CLI::App* chosen = &app;
-  std::string words = app.get_name();
-  for (; !chosen->get_subcommands().empty(); chosen = chosen->get_subcommands().front()) {
-    words += " " + chosen->get_subcommands().front()->get_name();
-  }
-  const CLI::App& command = *chosen;
-  const std::string where = chosen == &app ? words : words.substr(words.find(' ') + 1);
-  const std::string help = words + " --help";
-  const bool chooses = !command.get_subcommands(nullptr).empty();
-  const std::vector<std::string> extras = app.remaining(true);
-  const auto extra = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());
-  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
-  // CLI11 misses a subcommand before it looks at the word that stands in its place.
-  const bool misses = chooses && code == CLI::ExitCodes::RequiredError;
-  if ((code != CLI::ExitCodes::ExtrasError && !misses) || extra == argv + argc) {
-    return fmt::format("[{}] {}; see {}", where, misses ? "a command is missing" : error.what(),
-                       help);
-  }
-  const std::string_view word = *extra;
-  const bool option = word.starts_with('-');
-  if (!option && !chooses) {
-    return fmt::format("[{}] '{}' is one word too many; see {}", where, word, help);
-  }
-  std::vector<std::string> names;
-  if (option) {
-    for (const CLI::Option* known : command.get_options()) {
-      for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
-    }
-  } else {
-    for (const CLI::App* known : command.get_subcommands(nullptr))
-      names.push_back(known->get_name());
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string_view close = hearsay::nearest(word, views);
-  return fmt::format("[{}] there is no {} '{}'{}; see {}", where, option ? "option" : "command",
-                     word, close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), help);
-}
-
 int run(int argc, char** argv) {
   using namespace hearsay::cli;
   CLI::App app{"Train one model across many peers that only talk to their neighbours.", "hearsay"};
-  app.set_version_flag("--version", fmt::format("hearsay {}", hearsay::version()));
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("-V,--version", fmt::format("hearsay {}", hearsay::version()),
+                       "Print the version and exit");
   app.require_subcommand(0, 1);
 
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (auto* add : {add_train, add_sweep, add_graph, add_cost, add_list, add_report, add_watch,
-                    add_eval, add_peer, add_identity}) {
+                    add_eval, add_peer, add_identity, add_help, add_generate}) {
     Action action = add(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(action));
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    // --help and --version
+    if (error.get_exit_code() == 0 && !hides_a_mistake(app, error)) return app.exit(error);
     throw hearsay::InvalidArgument(explain(app, error, argc, argv));
   }
   for (const auto& [command, action] : commands) {

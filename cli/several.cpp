@@ -39,7 +39,8 @@ std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs
 
 }  // namespace
 
-int train_several(std::span<const NamedConfig> configs, const fs::path& out, bool quiet) {
+int train_several(std::span<const NamedConfig> configs, const fs::path& out, bool quiet,
+                  bool wide) {
   const std::vector<fs::path> where = directories(configs, out);
   std::vector<sweep::SweepRun> runs;
   for (std::size_t i = 0; i < configs.size(); ++i) {
@@ -47,8 +48,12 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
   }
   sweep::check_dispatch(runs, {});
   for (const fs::path& directory : where) run::check_free(directory);
-  SideBySide shown(runs, quiet);
-  return shown.train({});
+  SideBySide shown(runs, {.quiet = quiet, .wide = wide});
+  const int status = shown.train({});
+  for (const fs::path& directory : where) {
+    if (quiet && fs::exists(directory)) fmt::print("{}\n", directory.string());
+  }
+  return status;
 }
 
 }  // namespace hearsay::cli

@@ -29,5 +29,7 @@ Action add_list(CLI::App& app);
 Action add_report(CLI::App& app);
 Action add_watch(CLI::App& app);
 Action add_sweep(CLI::App& app);
+Action add_help(CLI::App& app);
+Action add_generate(CLI::App& app);  ///< hidden: man pages and completions, for cli/CMakeLists.txt
 
 }  // namespace hearsay::cli

@@ -13,10 +13,11 @@ Action add_list(CLI::App& app) {
       app.add_subcommand("list", "List what there is: graphs, compressors, algorithms, ...");
   auto family = std::make_shared<std::string>();
   auto markdown = std::make_shared<bool>(false);
-  command->add_option(
-      "family", *family,
-      "graphs|compressors|algorithms|models|data|losses|partitions|augmentations|optimizers|"
-      "rates|robust|lies|devices|transports|energy-models");
+  std::string names = "one of";
+  for (const report::FamilyNames& known : report::component_names()) {
+    names += " " + std::string(known.family);
+  }
+  command->add_option("family", *family, names)->type_name("FAMILY");
   command->add_flag("--markdown", *markdown, "as the config reference in docs/ has it");
   return [family, markdown] {
     if (*markdown) {

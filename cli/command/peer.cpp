@@ -169,7 +169,8 @@ int peer_command(const PeerOptions& options) {
   if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
   std::error_code error;
   if (fs::exists(out / "metrics.jsonl", error)) report::write_page(out);
-  if (!options.quiet) std::fputs(fmt::format("run directory: {}\n", out.string()).c_str(), stdout);
+  const char* before = options.quiet ? "" : "run directory: ";
+  std::fputs(fmt::format("{}{}\n", before, out.string()).c_str(), stdout);
   if (outcome.finished) return 0;
   complain("hearsay: left at round {}; go on with: hearsay peer --resume {}\n", outcome.round,
            shell_word(out.string()));
@@ -210,7 +211,7 @@ Action add_peer(CLI::App& app) {
   command->add_option("--threads", options->threads, "threads; default: one per core")
       ->type_name("N");
   options->live.add_to(*command);
-  command->add_flag("--quiet", options->quiet, "print errors only");
+  command->add_flag("--quiet", options->quiet, "print errors and the run directory only");
   return [options] {
     if (const std::string file = options->live.read(); !file.empty()) {
       if (!options->fleet.empty()) {

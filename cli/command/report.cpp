@@ -35,17 +35,18 @@ bool all_in_sweeps(const report::Runs& runs) {
   return in_sweeps.size() == runs.runs.size();
 }
 
-int report_command(const std::vector<std::string>& directories, const std::string& html) {
+int report_command(const std::vector<std::string>& directories, const std::string& html,
+                   bool wide) {
   const report::Runs runs = report::read_runs(directories);
   for (const std::string& problem : runs.problems) {
     complain("hearsay: left out: {}\n", problem);
   }
   if (runs.runs.empty()) throw InvalidArgument("[report] none of the directories holds a run");
   for (const report::ShownSweep& sweep : runs.sweeps) {
-    fmt::print("{}\n", report::sweep_text(sweep.record, sweep.table, false));
+    fmt::print("{}\n", report::sweep_text(sweep.record, sweep.table, false, wide));
   }
-  if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs).table);
-  fmt::print("{}", report::devices_text(runs));
+  if (!all_in_sweeps(runs)) fmt::print("{}", report::compare_runs(runs, wide).table);
+  fmt::print("{}", report::devices_text(runs, wide));
   if (html == "none") return 0;
   const fs::path path = html.empty() ? page_path(directories) : fs::path(html);
   write_user_file(path, report::make_page(runs).html);
@@ -67,7 +68,9 @@ Action add_report(CLI::App& app) {
                    "where to write the page, or 'none'; default: report.html in DIR, or here if "
                    "there are several")
       ->type_name("FILE");
-  return [directories, html] { return report_command(*directories, *html); };
+  auto wide = std::make_shared<bool>(false);
+  command->add_flag("--wide", *wide, "all columns of the tables, however wide they become");
+  return [=] { return report_command(*directories, *html, *wide); };
 }
 
 }  // namespace hearsay::cli

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 struct SweepOptions {
   std::string file, out;
   std::size_t jobs = 1;
-  bool quick = false, markdown = false, dry_run = false, quiet = false;
+  bool quick = false, markdown = false, wide = false, dry_run = false, quiet = false;
   std::vector<std::string> where, rows;
   std::vector<std::uint64_t> seeds;
   std::map<std::string, std::string> settings;  // by key of train::options()
@@ -80,7 +80,7 @@ void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs
 int train_sweep(std::span<const sweep::SweepRun> runs, const SweepOptions& options) {
   const sweep::DispatchOptions how = dispatch(options);
   if (!sweep::in_processes(runs, how)) {
-    SideBySide shown(runs, options.quiet);
+    SideBySide shown(runs, {.quiet = options.quiet, .wide = options.wide});
     return shown.train(how);
   }
   SweepProgress shown(runs, options.quiet);
@@ -99,7 +99,7 @@ void tell(const SweepOptions& options, const fs::path& file) {
   }
   for (const report::ShownSweep& sweep : runs.sweeps) {
     fmt::print("{}{}", options.quiet ? "" : "\n",
-               report::sweep_text(sweep.record, sweep.table, options.markdown));
+               report::sweep_text(sweep.record, sweep.table, options.markdown, options.wide));
   }
   if (runs.runs.empty()) return;
   const fs::path path = fs::path(file).replace_extension().replace_extension(".html");
@@ -163,13 +163,14 @@ Action add_sweep(CLI::App& app) {
       ->type_name("S,...")
       ->delimiter(',');
   command->add_flag("--markdown", options->markdown, "print the tables as Markdown");
+  command->add_flag("--wide", options->wide, "tables in one piece, however wide they become");
   command->add_flag("--dry-run", options->dry_run, "print what would be run, and how far it is");
   command->add_flag("--quiet", options->quiet, "print the table and errors only");
   for (const train::Option& option : train::options()) {
     if (option.key == "seed" || option.key == "compare") continue;
     const std::string key(option.key);
     command
-        ->add_option("--" + key, options->settings[key],
+        ->add_option((key == "peers" ? "-n,--" : "--") + key, options->settings[key],
                      "in all rows: " + std::string(option.meaning))
         ->type_name(std::string(option.value_name))
         ->check(not_empty)

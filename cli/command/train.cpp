@@ -24,6 +24,7 @@
 #include "hearsay/report/table.h"
 #include "hearsay/run/compare.h"
 #include "hearsay/run/run.h"
+#include "hearsay/sweep/sweep_file.h"
 #include "hearsay/train/run_options.h"
 #include "hearsay/transport/registry.h"
 
@@ -36,7 +37,7 @@ namespace fs = std::filesystem;
 struct TrainOptions {
   std::vector<std::string> config_files;
   std::string out, resume, transport = "auto";
-  bool quiet = false;
+  bool quiet = false, wide = false;
   LiveOptions live;
   std::map<std::string, std::string> settings;  // by key of train::options()
 };
@@ -48,20 +49,43 @@ bool is_of_run(const fs::path& file) {
          fs::exists(file.parent_path() / "metrics.jsonl", error);
 }
 
+/// Whether it reads as a sweep (docs/sweeps.md).
+bool is_sweep(const std::string& text, const std::string& file) {
+  try {
+    sweep::parse_sweep_file(text, file);
+    return true;
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+/// Reads a config file into `config`; returns whether it sets anything that changes results.
+bool read_file_into(train::RunOptions& config, const std::string& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) {
+    throw InvalidArgument(fmt::format("[train] there is no file '{}'", file));
+  }
+  const std::string text = read_file(file);
+  bool changes = false;
+  try {
+    for (const train::Option* option : config.read_toml(text, file)) {
+      changes |= option->changes_results;
+    }
+  } catch (const InvalidArgument&) {
+    if (!is_sweep(text, file)) throw;
+    throw InvalidArgument(
+        fmt::format("[train] {0} is a sweep, not the config of a run; use: hearsay sweep {1}", file,
+                    shell_word(file)));
+  }
+  if (is_of_run(file)) train::rename_older(config);
+  return changes;
+}
+
 /// The settings of `file` (none if that is empty) and of the command line.
 train::RunOptions read_config(const TrainOptions& options, const std::string& file) {
   train::RunOptions config;
   bool changed = false;  // whether anything that changes results is given, be it the default
-  if (!file.empty()) {
-    std::error_code error;
-    if (!fs::is_regular_file(file, error)) {
-      throw InvalidArgument(fmt::format("[train] there is no file '{}'", file));
-    }
-    for (const train::Option* option : config.read_toml(read_file(file), file)) {
-      changed |= option->changes_results;
-    }
-    if (is_of_run(file)) train::rename_older(config);
-  }
+  if (!file.empty()) changed |= read_file_into(config, file);
   const std::string device_of_file = config.device;
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) changed |= config.set(key, value).changes_results;
@@ -133,6 +157,13 @@ bool warn_of_slow_products(const std::string& device, const gossip::ProcessGroup
   return true;
 }
 
+/// Where the results are: with --quiet the run directory alone, for scripts.
+void print_end(const fs::path& out, bool quiet) {
+  if (quiet) return fmt::print("{}\n", out.string());
+  fmt::print("\nrun directory: {}\npage: {}; open it in a browser, or serve it: hearsay watch {}\n",
+             out.string(), (out / "report.html").string(), shell_word(out.string()));
+}
+
 /// Trains and reports the result: process 0 prints, the others do the same without printing.
 int train_one(const TrainOptions& options, Run& run) {
   gossip::ProcessGroup& group = run.group;
@@ -177,11 +208,11 @@ int train_one(const TrainOptions& options, Run& run) {
     }
   }
   if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
-  if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json));
+  if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json, options.wide));
   if (group.leads()) report::write_page(out);  // now, and again when the baselines have finished
   const bool finished = outcome.finished && compare(out, threads, quiet, terminal, group);
   if (group.leads() && outcome.finished && run::wants_controls(out)) report::write_page(out);
-  if (!quiet) fmt::print("\nrun directory: {}\n", out.string());
+  if (group.leads()) print_end(out, quiet);
   if (finished) return 0;
   const std::string where =
       outcome.finished ? "in the comparison"
@@ -214,7 +245,7 @@ int train_several_files(const TrainOptions& options, gossip::ProcessGroup& group
   for (const NamedConfig& named : configs) {
     if (warn_of_slow_products(named.config.device, group)) break;
   }
-  return train_several(configs, options.out, options.quiet);
+  return train_several(configs, options.out, options.quiet, options.wide);
 }
 
 int train_command(const TrainOptions& options) {
@@ -248,7 +279,8 @@ Action add_train(CLI::App& app) {
     if (fallback != "auto" && fallback != "none" && fallback != "0") {  // `meaning` explains these
       meaning += "; default: " + fallback;
     }
-    command->add_option("--" + key, options->settings[key], meaning)
+    const std::string flags = (key == "peers" ? "-n,--" : "--") + key;
+    command->add_option(flags, options->settings[key], meaning)
         ->type_name(std::string(option.value_name))
         ->check(not_empty);
   }
@@ -264,7 +296,8 @@ Action add_train(CLI::App& app) {
       ->type_name("SPEC")
       ->check(not_empty);
   options->live.add_to(*command);
-  command->add_flag("--quiet", options->quiet, "print errors only");
+  command->add_flag("--wide", options->wide, "all columns of the table, however wide it becomes");
+  command->add_flag("--quiet", options->quiet, "print the run directory and nothing else");
   return [options] {
     if (const std::string file = options->live.read(); !file.empty()) {
       options->config_files.push_back(file);

@@ -15,15 +15,17 @@ namespace hearsay::cli {
 
 using How = sweep::RunEnd::How;
 
-SideBySide::SideBySide(std::span<const sweep::SweepRun> runs, bool quiet)
-    : runs_(runs), quiet_(quiet) {
+SideBySide::SideBySide(std::span<const sweep::SweepRun> runs, SideBySideStyle style)
+    : runs_(runs), style_(style) {
   for (const sweep::SweepRun& run : runs) width_ = std::max(width_, run.label.size());
 }
 
 int SideBySide::train(const sweep::DispatchOptions& options) {
   const sweep::SweepOutcome outcome = sweep::train_runs(runs_, options, *this);
   if (outcome.stopped) return kStopped;
-  if (!quiet_ && !new_.empty()) fmt::print("\n{}", report::compare_runs(new_).table);
+  if (!style_.quiet && !new_.empty()) {
+    fmt::print("\n{}", report::compare_runs(new_, style_.wide).table);
+  }
   return outcome.count(How::kFailed) + outcome.count(How::kElsewhere) > 0 ? 1 : 0;
 }
 
@@ -54,7 +56,8 @@ void SideBySide::ended(const sweep::SweepRun& run, const sweep::RunEnd& end) {
 bool SideBySide::stop_requested() { return cli::stop_requested(); }
 
 std::unique_ptr<run::Observer> SideBySide::observe(const sweep::SweepRun& run) {
-  return make_progress({.lines = !quiet_, .label = fmt::format("{:<{}}  ", run.label, width_)});
+  return make_progress(
+      {.lines = !style_.quiet, .label = fmt::format("{:<{}}  ", run.label, width_)});
 }
 
 }  // namespace hearsay::cli

@@ -10,11 +10,16 @@
 
 namespace hearsay::cli {
 
+struct SideBySideStyle {
+  bool quiet = false;  ///< errors only
+  bool wide = false;   ///< all columns of the table
+};
+
 /// Trains runs in this process and shows them: every line begins with the run's label, and a table
 /// of those that began ends it.
 class SideBySide : public sweep::SweepObserver {
  public:
-  SideBySide(std::span<const sweep::SweepRun> runs, bool quiet);
+  SideBySide(std::span<const sweep::SweepRun> runs, SideBySideStyle style);
 
   /// Returns the exit status: 0, kStopped, or 1 if a run failed or is trained by another process.
   int train(const sweep::DispatchOptions& options);
@@ -26,7 +31,7 @@ class SideBySide : public sweep::SweepObserver {
 
  private:
   const std::span<const sweep::SweepRun> runs_;
-  const bool quiet_;
+  const SideBySideStyle style_;
   std::size_t width_ = 0;  ///< of the longest label
   std::vector<std::string> new_;
   std::set<const sweep::SweepRun*> running_;

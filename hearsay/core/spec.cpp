@@ -51,6 +51,12 @@ struct Interval {
   }
 };
 
+/// What other programs call a component: reject_name suggests ours, where the family has it.
+constexpr std::pair<std::string_view, std::string_view> kWordsOfOthers[] = {
+    {"gpu", "cuda"},      {"none", "identity"}, {"allreduce", "psgd"},
+    {"full", "complete"}, {"mesh", "complete"}, {"fully-connected", "complete"},
+};
+
 }  // namespace
 
 std::string_view spec_name(std::string_view spec) { return spec.substr(0, spec.find(':')); }
@@ -206,7 +212,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 void reject_name(std::string_view family, std::string_view name,
                  std::span<const std::string_view> names) {
-  const std::string_view close = nearest(name, names);
+  std::string_view close = nearest(name, names);
+  for (const auto& [word, ours] : kWordsOfOthers) {
+    if (word == name && std::ranges::find(names, ours) != names.end()) close = ours;
+  }
   throw InvalidArgument(fmt::format(
       "[{}] no {} is named '{}'{}; there are {}", family, family, name,
       close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close), fmt::join(names, ", ")));

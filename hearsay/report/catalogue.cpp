@@ -129,6 +129,15 @@ std::string catalogue(std::string_view name) {
   reject_name("list", name, names);
 }
 
+std::vector<FamilyNames> component_names() {
+  std::vector<FamilyNames> all;
+  for (const Family& family : families()) {
+    FamilyNames& names = all.emplace_back(FamilyNames{family.name, family.option, {}});
+    for (const Component& component : family.components) names.names.push_back(component.name);
+  }
+  return all;
+}
+
 std::string config_reference() {
   std::string text =
       "# Config reference\n\nMade by `hearsay list --markdown` from the tables that the program "

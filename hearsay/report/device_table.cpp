@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/text.h"
+#include "hearsay/report/fit.h"
 #include "hearsay/report/joined_run.h"
 
 namespace hearsay::report {
@@ -52,13 +53,13 @@ Cell cell_in(const DeviceColumn& column, double value) {
   return {std::isnan(value) ? "-" : "not finite"};
 }
 
-std::string text_table(const Cells& rows) {
+std::string text_table(const Cells& rows, bool wide) {
   std::vector<std::vector<std::string>> texts;
   for (const auto& row : rows) {
     auto& out = texts.emplace_back();
     for (const Cell& cell : row) out.push_back(visible(cell.text));
   }
-  return format_table(texts);
+  return wide ? format_table(texts) : folded_table(texts);
 }
 
 }  // namespace
@@ -102,12 +103,12 @@ Cells range_cells(const ShownRun& run) {
   return rows;
 }
 
-std::string devices_text(const Runs& runs) {
+std::string devices_text(const Runs& runs, bool wide) {
   std::string text;
   for (const ShownRun& run : runs.runs) {
     if (run.devices.empty()) continue;
-    text += fmt::format("\n{}\n{}\n{}", run.label, text_table(range_cells(run)),
-                        text_table(device_cells(run)));
+    text += fmt::format("\n{}\n{}\n{}", run.label, text_table(range_cells(run), wide),
+                        text_table(device_cells(run), wide));
     for (const std::string& note : run.notes) text += visible(note) + "\n";
     if (!run.fleet.events.empty()) text += "\nlast events (UTC)\n";
     for (std::size_t k = 0; k < std::min(run.fleet.events.size(), kMostEventsInText); ++k) {

@@ -15,7 +15,7 @@ Cells device_cells(const ShownRun& run);
 Cells range_cells(const ShownRun& run);
 
 /// The devices, the notes and the newest events of all joined runs, for a terminal; empty if there
-/// are none.
-std::string devices_text(const Runs& runs);
+/// are none. Tables wider than 100 characters are folded (fit.h), unless they may be `wide`.
+std::string devices_text(const Runs& runs, bool wide = true);
 
 }  // namespace hearsay::report

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "hearsay/core/text.h"
+#include "hearsay/report/fit.h"
 #include "hearsay/report/run_figures.h"
 
 namespace hearsay::report {
@@ -276,10 +277,11 @@ Rows difference_rows(const SweepRecord& record, const SweepTable& table) {
   return rows;
 }
 
-std::string sweep_text(const SweepRecord& record, const SweepTable& table, bool markdown) {
+std::string sweep_text(const SweepRecord& record, const SweepTable& table, bool markdown,
+                       bool wide) {
   const sweep::Sweep& sweep = record.sweep;
   const auto draw = [&](const Rows& rows) {
-    return markdown ? markdown_table(rows) : format_table(rows);
+    return markdown ? markdown_table(rows) : wide ? format_table(rows) : folded_table(rows);
   };
   const char* heading = markdown ? "### " : "";
   std::string text = fmt::format("{}{}\n", heading, sweep.title);

@@ -41,7 +41,9 @@ std::vector<std::vector<std::string>> difference_rows(const sweep::SweepRecord& 
                                                       const SweepTable& table);
 
 /// Everything as text: title, source, the banner of a quick profile, both tables, what was not run
-/// and why, the note. `markdown`: tables in Markdown.
-std::string sweep_text(const sweep::SweepRecord& record, const SweepTable& table, bool markdown);
+/// and why, the note. `markdown`: tables in Markdown. Others that are wider than 100 characters are
+/// folded (fit.h), unless they may be `wide`.
+std::string sweep_text(const sweep::SweepRecord& record, const SweepTable& table, bool markdown,
+                       bool wide = true);
 
 }  // namespace hearsay::report

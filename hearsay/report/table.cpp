@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/text.h"
+#include "hearsay/report/fit.h"
 #include "hearsay/report/record.h"
 #include "hearsay/train/metric_list.h"
 
@@ -111,8 +112,8 @@ void append_columns(std::span<const Column> columns, std::span<const Json> summa
   }
 }
 
-std::vector<std::vector<std::string>> texts(const Cells& rows) {
-  std::vector<std::vector<std::string>> all;
+TextRows texts(const Cells& rows) {
+  TextRows all;
   for (const auto& row : rows) {
     auto& out = all.emplace_back();
     for (const Cell& one : row) out.push_back(one.text);
@@ -120,9 +121,29 @@ std::vector<std::vector<std::string>> texts(const Cells& rows) {
   return all;
 }
 
+/// A table of runs for a terminal. What is the same for all of them is needed least, then what is
+/// seen elsewhere.
+std::string table_text(TextRows rows, bool wide) {
+  if (wide) return format_table(rows);
+  std::vector<std::string> least{"mass drift", "bytes/message"};
+  for (const char* setting : {"compressor", "graph", "algorithm"}) {
+    const auto found = std::ranges::find(rows.front(), setting);
+    if (found == rows.front().end()) continue;
+    const auto column = static_cast<std::size_t>(found - rows.front().begin());
+    const bool same = std::all_of(rows.begin() + 1, rows.end(),
+                                  [&](const auto& row) { return row[column] == rows[1][column]; });
+    if (same) least.emplace_back(setting);
+  }
+  for (const char* title : {"peers", "of it global", "simulated s", "consensus distance", "seconds",
+                            "loss", "averaged model", "factor"}) {
+    least.emplace_back(title);
+  }
+  return narrowed_table(std::move(rows), least);
+}
+
 }  // namespace
 
-std::string run_table(std::string_view summary_json) {
+std::string run_table(std::string_view summary_json, bool wide) {
   const Json summary = Json::parse(summary_json);
   const auto peers = number(summary, "peers");
   std::vector<std::string> head{"peers"}, row{peers ? fmt::format("{:.0f}", *peers) : "-"};
@@ -133,7 +154,7 @@ std::string run_table(std::string_view summary_json) {
     head.emplace_back(column.title);
     row.push_back(shown.text);
   }
-  return format_table({head, row});
+  return table_text({head, row}, wide);
 }
 
 Cells summary_cells(std::span<const NamedSummary> summaries) {
@@ -166,7 +187,7 @@ std::string control_table(const std::filesystem::path& run) {
   return format_table(texts(rows));
 }
 
-Comparison compare_runs(const Runs& runs) {
+Comparison compare_runs(const Runs& runs, bool wide) {
   Comparison comparison{"", runs.runs.size(), runs.problems};
   if (runs.runs.empty()) return comparison;
   std::vector<Json> summaries;
@@ -178,12 +199,12 @@ Comparison compare_runs(const Runs& runs) {
   }
   const train::MetricList metrics = metrics_of(summaries);
   append_columns(all_columns(metrics.rows()), summaries, rows);
-  comparison.table = format_table(texts(rows));
+  comparison.table = table_text(texts(rows), wide);
   return comparison;
 }
 
-Comparison compare_runs(std::span<const std::string> directories) {
-  return compare_runs(read_runs(directories));
+Comparison compare_runs(std::span<const std::string> directories, bool wide) {
+  return compare_runs(read_runs(directories), wide);
 }
 
 }  // namespace hearsay::report

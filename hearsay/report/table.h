@@ -19,8 +19,9 @@ struct Cell {
 using Cells = std::vector<std::vector<Cell>>;
 
 /// The results of one finished run, from its summary.json: its metrics, loss, bytes, compression
-/// factor, consensus distance, time.
-std::string run_table(std::string_view summary_json);
+/// factor, consensus distance, time. Of a table wider than 100 characters the columns that are
+/// least needed are left out, unless it may be `wide`.
+std::string run_table(std::string_view summary_json, bool wide = true);
 
 /// A summary.json with a name.
 struct NamedSummary {
@@ -40,8 +41,8 @@ struct Comparison {
   std::vector<std::string> problems;  ///< what was skipped, and why
 };
 
-Comparison compare_runs(const Runs& runs);
+Comparison compare_runs(const Runs& runs, bool wide = true);  ///< `wide`: as in run_table
 /// The same for directories, which are read first (runs.h).
-Comparison compare_runs(std::span<const std::string> directories);
+Comparison compare_runs(std::span<const std::string> directories, bool wide = true);
 
 }  // namespace hearsay::report

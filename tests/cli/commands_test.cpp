@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <regex>
 
 #include "cli/process.h"
 #include "hearsay/algorithm/algorithm.h"
@@ -52,13 +53,14 @@ TEST_F(Commands, SayThatTheirOutputWasLost) {
 }
 
 TEST_F(Commands, VersionIsOneLine) {
+  EXPECT_EQ(output({"-V"}), output({"--version"}));
   EXPECT_EQ(output({"--version"}), "hearsay " + std::string(version()) + "\n");
 }
 
 TEST_F(Commands, HelpNamesEverySubcommandAndOption) {
   expect_all(output({"--help"}), {"train", "graph", "list", "report", "eval", "--version"});
   EXPECT_EQ(output({}), output({"--help"}));
-  const std::string help = output({"train", "--help"});
+  const std::string help = std::regex_replace(output({"train", "--help"}), std::regex("\\s+"), " ");
   for (const train::Option& option : train::options()) {
     expect_all(help, {"--" + std::string(option.key), std::string(option.meaning).substr(0, 20)});
   }
@@ -129,9 +131,43 @@ TEST_F(Commands, TrainWithAControlThatFailsStillSucceeds) {
   expect_all(result.out, {"\nthis run ", "\nuncompressed ", "run directory: run\n"});
 }
 
-TEST_F(Commands, TrainQuietPrintsNothing) {
-  EXPECT_EQ(output({"train", "--rounds", "3", "--quiet"}), "");
+TEST_F(Commands, TrainQuietPrintsTheRunDirectoryAlone) {
+  EXPECT_EQ(output({"train", "--rounds", "3", "--quiet"}), "runs/001\n");
   EXPECT_TRUE(fs::exists(scratch_ / "runs/001/summary.json"));
+  EXPECT_EQ(output({"train", "--resume", "runs/001", "--quiet"}), "runs/001\n");
+}
+
+TEST_F(Commands, TrainEndsWithItsPageAndHowToOpenIt) {
+  const std::string said =
+      output({"train", "--data", "least-squares", "--rounds", "3", "--out", "my run"});
+  EXPECT_TRUE(
+      said.ends_with("\nrun directory: my run\npage: my run/report.html; open it in a "
+                     "browser, or serve it: hearsay watch 'my run'\n"))
+      << said;
+  EXPECT_TRUE(fs::exists(scratch_ / "my run/report.html"));
+}
+
+TEST_F(Commands, TablesFitAHundredColumnsUnlessTheyMayBeWide) {
+  const auto longest_after = [](const std::string& text, const std::string& mark) {
+    std::istringstream lines(text.substr(std::min(text.find(mark), text.size())));
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+    return longest;
+  };
+  for (const char* wide : {"", "--wide"}) {
+    const bool narrow = std::string(wide).empty();
+    fs::remove_all(scratch_ / "run");
+    Words train{"train", "--rounds", "3", "--out", "run"}, report{"report", "run", "run"};
+    if (!narrow) train.emplace_back(wide), report.emplace_back(wide);
+    const std::string run = output(train), both = output(report);
+    EXPECT_EQ(longest_after(run, "\n\n") <= 100, narrow) << run;
+    EXPECT_EQ(longest_after(both, "run ") <= 100, narrow) << both;
+    EXPECT_EQ(both.find("\nnot shown: mass drift, ") == std::string::npos, !narrow) << both;
+    for (const std::string& text : {run, both}) {
+      EXPECT_EQ(text.find("mass drift  ") == std::string::npos, narrow) << text;
+      expect_all(text, {"accuracy %", "worst peer", "averaged model", "bytes sent"});
+    }
+  }
 }
 
 TEST_F(Commands, FlagsOutrankTheConfigFile) {
@@ -262,13 +298,13 @@ TEST_F(Commands, ReportComparesRuns) {
     output({"train", "--data", "least-squares", "--rounds", "5", "--algorithm", algorithm, "--out",
             algorithm, "--quiet"});
   }
-  const std::string table = output({"report", "dsgd", "psgd", "--html", "none"});
+  const std::string table = output({"report", "dsgd", "psgd", "--wide", "--html", "none"});
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "report.html"));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "head, line and two rows:\n"
                                                              << table;
   expect_all(table, {"run ", "algorithm", "graph", "compressor", "to optimum", "bytes sent",
                      "of it global", "consensus distance"});
-  EXPECT_EQ(output({"report", "dsgd", "psgd", "--html", "both.html"}),
+  EXPECT_EQ(output({"report", "dsgd", "psgd", "--wide", "--html", "both.html"}),
             table + "\npage: both.html\n");
   const std::string page = support::read_text(scratch_ / "both.html");
   expect_all(page, {"<!DOCTYPE html>", "<summary>dsgd</summary>", "<summary>psgd</summary>",

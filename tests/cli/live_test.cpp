@@ -229,7 +229,7 @@ TEST_F(Live, APortThatIsTakenIsFoundBeforeAnythingIsWritten) {
 }
 
 TEST_F(Live, OtherMachinesNeedAToken) {
-  start(run_of(kForever, "run", {"--live", "--live-address", "0.0.0.0"}));
+  start(run_of(kForever, "run", {"--live", "--address", "0.0.0.0"}));
   const std::size_t at = url_.find("/?token=");
   ASSERT_NE(at, std::string::npos) << url_;
   const std::string target = url_.substr(at);
@@ -269,7 +269,7 @@ TEST_F(Live, MistakesAreNamed) {
             "hearsay: [live] 'here' is no address; give localhost, or digits as 127.0.0.1, ::1 or "
             "0.0.0.0\n");
   EXPECT_EQ(message({"train", "--live-address", "0.0.0.0"}),
-            "hearsay: [train] --live-address requires --live; see hearsay train --help\n");
+            "hearsay: [train] --address requires --live; see hearsay train --help\n");
   EXPECT_EQ(message({"train", "a.toml", "b.toml", "--live"}),
             "hearsay: [live] --live is for one run; watch several with a `hearsay watch DIR` for "
             "each\n");

@@ -44,7 +44,9 @@ TEST_F(SeveralConfigs, SurviveOneThatFails) {
 }
 
 TEST_F(SeveralConfigs, GetNumbersWithoutOut) {
-  EXPECT_EQ(train({"good.toml", "other.toml", "--quiet"}).status, 0);
+  const Result result = train({"good.toml", "other.toml", "--quiet"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "runs/001\nruns/002\n");
   EXPECT_EQ(support::summary_of(scratch_ / "runs/001")["rounds"], 40) << "20, and 20 final ones";
   EXPECT_EQ(support::summary_of(scratch_ / "runs/002")["rounds"], 10);
 }

@@ -97,7 +97,7 @@ same() { [[ $(sha "$1") == "$(sha alone)" ]] || fail "$1: other models than in o
 hurt() {
   local what=$1 begin status=0 run left
   shift
-  spread "$all" "$hearsay" train "${settings[@]}" --out "$what" --quiet 2> "$what.err" &
+  spread "$all" "$hearsay" train "${settings[@]}" --out "$what" --quiet > /dev/null 2> "$what.err" &
   run=$!
   until compgen -G "$what/checkpoint/*.ckpt" > /dev/null; do
     kill -0 "$run" 2> /dev/null || fail "$what: the run ended before it was hurt"
@@ -121,7 +121,7 @@ hurt() {
   ip link set hearsay1 up
   ip link set hearsay3 up
   sleep 2  # until they find each other again
-  "$@" "$hearsay" train --resume "$what" --quiet
+  "$@" "$hearsay" train --resume "$what" --quiet > /dev/null
   same "$what"
   echo "  goes on to the same models"
 }
@@ -134,8 +134,8 @@ check() {
   up
   cd "$(mktemp -d)"
   echo "runs go to $PWD"
-  "$hearsay" train "${settings[@]}" --out alone --quiet
-  spread "$all" "$hearsay" train "${settings[@]}" --out spread --quiet
+  "$hearsay" train "${settings[@]}" --out alone --quiet > /dev/null
+  spread "$all" "$hearsay" train "${settings[@]}" --out spread --quiet > /dev/null
   same spread
   echo "8 peers in 8 processes on 3 hosts: the models of one process"
   hurt kill_process spread "$two"

@@ -20,8 +20,8 @@ class Csv : public ::testing::Test {
     return make_dataset("csv:" + path() + ",test=0.5" + std::string(arguments));
   }
 
-  std::string corrupt(std::string_view text) {
-    return message_of<CorruptData>([&] { read(text); });
+  std::string mistake(std::string_view text) {
+    return message_of([&] { read(text); });
   }
 
   Scratch scratch_;
@@ -59,20 +59,20 @@ TEST_F(Csv, KnowsQuotesLineEndsAndBlankLines) {
 
 TEST_F(Csv, SaysWhatIsWrongAndWhere) {
   const std::string start = "[csv] " + path() + " ";
-  EXPECT_EQ(corrupt(""), start + "is empty; its first line must name the columns");
-  EXPECT_EQ(corrupt("a,label\n"), start + "has no rows after its header");
-  EXPECT_EQ(corrupt("label\nx\n"), start + "has no column beside the label");
-  EXPECT_EQ(corrupt("a,label\n1,x\n2\n"), start + "line 3 has 1 fields; the header has 2");
-  EXPECT_EQ(corrupt("a,label\n1,x\n\n2,y,\n"), start + "line 4 has 3 fields; the header has 2");
-  EXPECT_EQ(corrupt("a,label\none,x\n"),
+  EXPECT_EQ(mistake(""), start + "is empty; its first line must name the columns");
+  EXPECT_EQ(mistake("a,label\n"), start + "has no rows after its header");
+  EXPECT_EQ(mistake("label\nx\n"), start + "has no column beside the label");
+  EXPECT_EQ(mistake("a,label\n1,x\n2\n"), start + "line 3 has 1 fields; the header has 2");
+  EXPECT_EQ(mistake("a,label\n1,x\n\n2,y,\n"), start + "line 4 has 3 fields; the header has 2");
+  EXPECT_EQ(mistake("a,label\none,x\n"),
             start + "line 2 has 'one' in column 'a'; features must be finite numbers");
   for (const char* word : {"", "nan", "inf", "1e99", "1 2", "0x10", "1;2", "+-5", "++5"}) {
-    EXPECT_EQ(corrupt("a,label\n" + std::string(word) + ",x\n"),
+    EXPECT_EQ(mistake("a,label\n" + std::string(word) + ",x\n"),
               start + "line 2 has '" + word + "' in column 'a'; features must be finite numbers");
   }
-  EXPECT_EQ(corrupt("a,label\n1,\n"), start + "line 2 has no label");
-  EXPECT_EQ(corrupt("a,label\n1,\"x\n"), start + "line 2 has a quote that is never closed");
-  EXPECT_EQ(corrupt("a,label\n1,\"x\"y\n"), start + "line 2 has text after a closing quote");
+  EXPECT_EQ(mistake("a,label\n1,\n"), start + "line 2 has no label");
+  EXPECT_EQ(mistake("a,label\n1,\"x\n"), start + "line 2 has a quote that is never closed");
+  EXPECT_EQ(mistake("a,label\n1,\"x\"y\n"), start + "line 2 has text after a closing quote");
   EXPECT_EQ(message_of([&] { read("a,lable\n1,x\n"); }),
             start +
                 "has no column 'label' (did you mean 'lable'?); name the label column with "
@@ -122,14 +122,13 @@ TEST_F(Csv, SaysWhatIsWrongWithTargetsAndWhere) {
   };
   for (const char* word : {"", "n/a", "nan", "inf", "1e99"}) {
     EXPECT_EQ(
-        message_of<CorruptData>([&] {
+        message_of([&] {
           read_regression(path(), "a,price\n1,2\n3," + std::string(word) + "\n", ",target=price");
         }),
         start + "line 3 has '" + word + "' in column 'price'; targets must be finite numbers");
   }
-  EXPECT_EQ(
-      message_of<CorruptData>([&] { read_regression(path(), "price\n1\n", ",target=price"); }),
-      start + "has no column beside the targets");
+  EXPECT_EQ(message_of([&] { read_regression(path(), "price\n1\n", ",target=price"); }),
+            start + "has no column beside the targets");
   EXPECT_EQ(refused(good, ""),
             start + "needs target=COLUMN for --task regression; there are a, price");
   EXPECT_EQ(refused(good, ",target=prize"),

@@ -52,7 +52,7 @@ class Rows {
 
   /// Throws an error about the row that was read last.
   [[noreturn]] void fail(std::string_view what) const {
-    file_.corrupt(fmt::format("line {} {}", row_line_, what));
+    file_.refuse(fmt::format("line {} {}", row_line_, what));
   }
 
  private:
@@ -122,8 +122,8 @@ void number_classes(const std::vector<std::string>& labels, const SourceFile& fi
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.size() > kMostClasses) {
-    file.corrupt(fmt::format("has {} different labels; at most {} can be learnt", names.size(),
-                             kMostClasses));
+    file.refuse(fmt::format("has {} different labels; at most {} can be learnt", names.size(),
+                            kMostClasses));
   }
   sort_names(names);
   std::map<std::string_view, std::uint16_t> number_of;
@@ -196,13 +196,13 @@ std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
   const Bytes bytes = file.read();
   Rows rows({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
   std::vector<std::string> header;
-  if (!rows.next(header)) file.corrupt("is empty; its first line must name the columns");
+  if (!rows.next(header)) file.refuse("is empty; its first line must name the columns");
   const std::vector<std::size_t> targets =
       regression
           ? find_targets(header, arguments, file)
           : std::vector{find_column(header, arguments.text("label"), "label", "label", file)};
   if (header.size() == targets.size()) {
-    file.corrupt(fmt::format("has no column beside the {}", regression ? "targets" : "label"));
+    file.refuse(fmt::format("has no column beside the {}", regression ? "targets" : "label"));
   }
 
   Dataset own{.name = "csv", .channels = header.size() - targets.size()};
@@ -233,7 +233,7 @@ std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
       labels.push_back(std::move(label));
     }
   }
-  if (features.empty()) file.corrupt("has no rows after its header");
+  if (features.empty()) file.refuse("has no rows after its header");
   if (regression) {
     own.train.targets_each = targets.size();
     own.train.targets = TypedArray(std::move(numbers));

@@ -24,9 +24,10 @@ struct SourceFile {
   std::ifstream open(std::size_t& size) const;
   void read_next(std::ifstream& in, std::span<std::uint8_t> out) const;
 
-  /// Throws InvalidArgument: the file is missing or unusable.
+  /// Throws InvalidArgument: the file is missing or unusable, or it is text that its user wrote,
+  /// with a mistake in it.
   [[noreturn]] void refuse(std::string_view what) const;
-  /// Throws CorruptData: the content is not what was expected.
+  /// Throws CorruptData: the content, which a program wrote, is not what was expected.
   [[noreturn]] void corrupt(std::string_view what) const;
 };
 
