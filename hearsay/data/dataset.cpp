@@ -36,6 +36,8 @@ constexpr Parameter kNpz[] = {
     {"path", "", "PATH", "the file, with arrays x, y and perhaps x_test, y_test"},
     {"test", "0.2", "(0, 1)",
      "fraction of every class (of all samples in a regression) to test on, if there is no x_test"},
+    {"first", "auto", "auto|0",
+     "label of the first class; auto: the smallest of the file; 0: as older versions counted"},
 };
 constexpr Parameter kCsv[] = {
     {"path", "", "PATH", "the file; its first line names the columns"},
