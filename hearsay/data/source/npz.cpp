@@ -193,4 +193,13 @@ std::shared_ptr<const Dataset> make_npz_regression(const Arguments& arguments) {
   return read(arguments, Task::kRegression);
 }
 
+std::size_t samples_of_npz(const Arguments& arguments) {
+  const SourceFile file{"npz", arguments.text("path")};
+  const Archive archive(file);
+  const Array y = archive.get("y");
+  const std::size_t count = y.shape.empty() ? 0 : y.shape[0];
+  if (archive.find("y_test")) return count;
+  return training_part(count, arguments);
+}
+
 }  // namespace hearsay::data
