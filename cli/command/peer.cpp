@@ -166,7 +166,9 @@ int peer_command(const PeerOptions& options) {
                       .reload = [] { return reload_wanted.exchange(false); }});
     outcome = resumes ? run.begin_again() : run.begin();
   }
-  if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
+  for (const run::Warning& warning : outcome.warnings) {
+    complain("hearsay: warning: {}\n", warning.text());
+  }
   std::error_code error;
   if (fs::exists(out / "metrics.jsonl", error)) report::write_page(out);
   const char* before = options.quiet ? "" : "run directory: ";

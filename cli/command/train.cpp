@@ -20,6 +20,7 @@
 #include "hearsay/backend/device.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
+#include "hearsay/gossip/ledger.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
 #include "hearsay/run/compare.h"
@@ -164,6 +165,14 @@ void print_end(const fs::path& out, bool quiet) {
              out.string(), (out / "report.html").string(), shell_word(out.string()));
 }
 
+/// The page of a run that has failed says why. What is wrong with the page matters less.
+void write_page_of_failure(const fs::path& out) {
+  try {
+    report::write_page(out);
+  } catch (const std::exception&) {
+  }
+}
+
 /// Trains and reports the result: process 0 prints, the others do the same without printing.
 int train_one(const TrainOptions& options, Run& run) {
   gossip::ProcessGroup& group = run.group;
@@ -178,7 +187,7 @@ int train_one(const TrainOptions& options, Run& run) {
   });
   run::Outcome outcome;
   std::uint64_t threads = 0;
-  {
+  try {
     const auto progress =
         make_progress({.lines = !quiet, .cut = group.alone(), .block = terminal && !quiet});
     std::optional<LiveObserver> live;
@@ -206,8 +215,13 @@ int train_one(const TrainOptions& options, Run& run) {
       outcome = out.empty() ? run::run_in_new("runs", config, out, observer, group)
                             : run::run(config, out, observer, group);
     }
+  } catch (const gossip::NotFinite&) {
+    if (group.leads()) write_page_of_failure(out);
+    throw;
   }
-  if (!outcome.warning.empty()) complain("hearsay: warning: {}\n", outcome.warning);
+  for (const run::Warning& warning : outcome.warnings) {
+    complain("hearsay: warning: {}\n", warning.text());
+  }
   if (!quiet) fmt::print("\n{}", report::run_table(outcome.summary_json, options.wide));
   if (group.leads()) report::write_page(out);  // now, and again when the baselines have finished
   const bool finished = outcome.finished && compare(out, threads, quiet, terminal, group);

@@ -9,6 +9,7 @@
 
 #include "cli/command/commands.h"
 #include "cli/stop.h"
+#include "cli/terminal/shell_word.h"
 #include "hearsay/core/error.h"
 #include "hearsay/live/gate.h"
 #include "hearsay/live/page_process.h"
@@ -26,12 +27,29 @@ struct WatchOptions {
   bool inherited = false;
 };
 
+/// Throws InvalidArgument unless the directory holds a run; names one below it, if there is any.
+void check_has_run(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    throw InvalidArgument(fmt::format("[watch] there is no directory '{}'", directory.string()));
+  }
+  if (fs::exists(directory / "config.toml", error)) return;
+  std::string below;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::string path = entry.path().string();
+    if (!fs::exists(entry.path() / "config.toml", error)) continue;
+    if (below.empty() || path < below) below = path;
+  }
+  throw InvalidArgument(
+      fmt::format("[watch] {} holds no run: there is no config.toml in it; {}", directory.string(),
+                  below.empty() ? "give the --out of a hearsay train, such as runs/001"
+                                : "hearsay watch " + shell_word(below) + " shows one"));
+}
+
 /// Serves a directory until a signal requests a stop.
 int serve_alone(const WatchOptions& options) {
   std::error_code error;
-  if (!fs::is_directory(options.directory, error)) {
-    throw InvalidArgument(fmt::format("[watch] there is no directory '{}'", options.directory));
-  }
+  check_has_run(options.directory);
   catch_signals();
   live::Listener listener(options.address, options.port);
   const std::string token = listener.loopback() ? "" : live::make_token();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "cli/terminal/pace.h"
 #include "cli/terminal/terminal.h"
 #include "hearsay/core/text.h"
+#include "hearsay/cost/final_bytes.h"
 #include "hearsay/report/evaluation_text.h"
 
 namespace hearsay::cli {
@@ -91,6 +93,25 @@ std::string line_of(const std::string& head, const train::Metrics& m, bool cut) 
              width, false);
 }
 
+/// ", 5 classes (labels 1 to 5)" if the classes are numbers that do not start at 0.
+std::string classes_text(const std::vector<std::string>& names) {
+  const int first = names.empty() ? 0 : std::atoi(names.front().c_str());
+  if (first <= 0) return "";
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (names[k] != std::to_string(first + static_cast<int>(k))) return "";
+  }
+  return fmt::format(", {} classes (labels {} to {})", names.size(), names.front(), names.back());
+}
+
+/// What the rounds after training are and cost, if the method has any.
+std::string final_rounds_text(const train::RunView& run, const train::RunOptions& config) {
+  const cost::ExpectedBytes bytes = cost::expected_bytes(run, config);
+  return fmt::format(
+      "final rounds: {} without compression, about {} or {:.0f} % of all bytes; --algorithm "
+      "scsp:final=N sets their number",
+      run.final_rounds(), human_bytes(bytes.final), 100 * bytes.final_share());
+}
+
 class TextProgress : public Progress {
  public:
   explicit TextProgress(ProgressStyle style) : style_(std::move(style)) {}
@@ -113,11 +134,13 @@ class TextProgress : public Progress {
     const auto unless_none = [](const std::string& spec) {
       return spec == "none" ? "" : ", " + spec;
     };
-    fmt::print("{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}{}\n",
-               style_.label, config.data, unless_none(config.partition),
-               unless_none(config.augment), unless_none(config.model),
-               run.objective().layout().dim(), config.optimizer, config.lr, run.averaging_rate(),
-               run.training_rounds(), final_rounds, report::liars_text(config));
+    fmt::print("{}{}{}{}{}{}: {} parameters, {}, lr {}, averaging rate eta {:.4g}, {} rounds{}{}\n",
+               style_.label, config.data, classes_text(run.objective().class_names()),
+               unless_none(config.partition), unless_none(config.augment),
+               unless_none(config.model), run.objective().layout().dim(), config.optimizer,
+               config.lr, run.averaging_rate(), run.training_rounds(), final_rounds,
+               report::liars_text(config));
+    if (last > 0) fmt::print("{}{}\n", style_.label, final_rounds_text(run, config));
     std::fflush(stdout);
   }
 

@@ -48,6 +48,12 @@ bool scales_itself(const Dataset& dataset) {
   throw InvalidArgument(fmt::format("[partition] own data of {}: {}", dataset.name, what));
 }
 
+/// Whether the name is a label alone, as in npz, and counts one of `classes`.
+bool is_place_in(const std::vector<std::string>& classes, const Dataset& dataset,
+                 const std::string& name) {
+  return dataset.name == "npz" && std::stoul(name) < classes.size();
+}
+
 /// `classes` by the labels that samples have now.
 std::vector<std::uint16_t> new_labels(const Dataset& dataset,
                                       const std::vector<std::string>& classes) {
@@ -61,6 +67,10 @@ std::vector<std::uint16_t> new_labels(const Dataset& dataset,
     if (dataset.class_names.empty()) continue;
     const std::string& name = dataset.class_names[label];
     const auto found = std::ranges::find(classes, name);
+    if (found == classes.end() && is_place_in(classes, dataset, name)) {
+      labels[label] = static_cast<std::uint16_t>(std::stoul(name));
+      continue;
+    }
     if (found == classes.end()) {
       refuse(dataset, fmt::format("it has a class '{}', which is not among classes = ['{}']", name,
                                   fmt::join(classes, "', '")));

@@ -36,6 +36,8 @@ constexpr Parameter kNpz[] = {
     {"path", "", "PATH", "the file, with arrays x, y and perhaps x_test, y_test"},
     {"test", "0.2", "(0, 1)",
      "fraction of every class (of all samples in a regression) to test on, if there is no x_test"},
+    {"first", "auto", "auto|0",
+     "label of the first class; auto: the smallest of the file; 0: as older versions counted"},
 };
 constexpr Parameter kCsv[] = {
     {"path", "", "PATH", "the file; its first line names the columns"},
@@ -55,7 +57,10 @@ constexpr DatasetEntry kRegistry[] = {
      [](const Arguments&) { return make_digits(); },
      "cnn",
      "none",
-     125},
+     125,
+     nullptr,
+     nullptr,
+     0.1},
     {"mnist", "mnist:data/mnist", "70,000 handwritten digits of 28x28 pixels (IDX files)",
      kMnistSource, kPath, make_mnist, "cnn"},
     {"cifar10", "cifar10:data/cifar-10-batches-bin",
@@ -65,15 +70,16 @@ constexpr DatasetEntry kRegistry[] = {
      "60,000 colour images of 32x32 pixels, 100 classes (binary version)", kCifarSource, kPath,
      make_cifar100, "resnet20", "crop-flip"},
     {"folder", "folder:data/imagenette2,size=224", "JPEG and PNG files in train/CLASS/, val/CLASS/",
-     kOwnSource, kFolder, make_folder, "resnet18", "resized-crop"},
+     kOwnSource, kFolder, make_folder, "resnet18", "resized-crop", 30, nullptr, samples_of_folder},
     {"synthetic", "synthetic:shape=3x32x32,classes=10,samples=1000",
      "a made-up task of any size that can be learnt", "made on the spot; licence as hearsay's",
-     kSynthetic, make_synthetic, "cnn", "none", 30, make_synthetic_regression},
+     kSynthetic, make_synthetic, "cnn", "none", 30, make_synthetic_regression,
+     samples_of_synthetic},
     {"npz", "npz:data/mine.npz", "your own arrays x and y, saved by numpy", kOwnSource, kNpz,
-     make_npz, "mlp", "none", 30, make_npz_regression},
+     make_npz, "mlp", "none", 30, make_npz_regression, samples_of_npz},
     {"csv", "csv:data/mine.csv,label=species",
      "your own table of numbers with a label column, or with targets", kOwnSource, kCsv, make_csv,
-     "mlp", "none", 30, make_csv_regression},
+     "mlp", "none", 30, make_csv_regression, samples_of_csv},
 };
 
 }  // namespace

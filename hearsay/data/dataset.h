@@ -89,6 +89,11 @@ struct DatasetEntry {
   std::uint64_t epochs = 30;
   /// The same with numbers as targets; null: its targets are classes.
   std::shared_ptr<const Dataset> (*make_regression)(const Arguments&) = nullptr;
+  /// The number of training samples, without reading what takes long; null for published data, of
+  /// which `epochs` are enough. Throws as `make` does, but finds fewer mistakes.
+  std::size_t (*training_samples)(const Arguments&) = nullptr;
+  /// The largest learning rate of networks without norms: inputs with small gradients bear more.
+  double rate_without_norm = 0.01;
 };
 
 Registry<DatasetEntry> dataset_registry();

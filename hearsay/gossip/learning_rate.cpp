@@ -5,19 +5,43 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearsay::gossip {
 
 namespace {
 
+/// `warmup`: epochs, or a part of the run.
+class Warmup {
+ public:
+  explicit Warmup(const Arguments& arguments) {
+    std::string_view text = arguments.text("warmup");
+    const bool in_percent = text.ends_with('%');
+    if (in_percent) text.remove_suffix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+        value < 0 || (in_percent && value > 100)) {
+      arguments.reject("warmup", "epochs in [0, inf), or a part of the run such as 5%");
+    }
+    (in_percent ? part_ : epochs_) = in_percent ? value / 100 : value;
+  }
+
+  double epochs(double total_epochs) const { return epochs_ + part_ * total_epochs; }
+
+ private:
+  double epochs_ = 0, part_ = 0;
+};
+
 class Base : public LearningRate {
  public:
   explicit Base(const Arguments& arguments)
-      : rate_(arguments.number_in_range("rate")), warmup_(arguments.number_in_range("warmup")) {}
+      : rate_(arguments.number_in_range("rate")), warmup_(arguments) {}
 
   double at(double epoch, double total_epochs) const final {
-    const double warm = epoch < warmup_ ? 0.1 + 0.9 * epoch / warmup_ : 1;
+    const double warmup = warmup_.epochs(total_epochs);
+    const double warm = epoch < warmup ? 0.1 + 0.9 * epoch / warmup : 1;
     return rate_ * warm * factor(epoch, total_epochs);
   }
 
@@ -25,7 +49,7 @@ class Base : public LearningRate {
   virtual double factor(double epoch, double total_epochs) const = 0;
 
   double rate_;
-  double warmup_;
+  Warmup warmup_;
 };
 
 class Constant final : public Base {
@@ -95,7 +119,7 @@ std::unique_ptr<LearningRate> make(const Arguments& arguments) {
 }
 
 constexpr Parameter kRate{"rate", "0.1", "[0, inf)", "the rate after warm-up"};
-constexpr Parameter kWarmup{"warmup", "0", "[0, inf)", "epochs of linear warm-up"};
+constexpr Parameter kWarmup{"warmup", "0", "[0, inf) or P%", "epochs of linear warm-up, or a part of the run"};
 
 constexpr Parameter kPlain[] = {kRate, kWarmup};
 constexpr Parameter kSteps[] = {

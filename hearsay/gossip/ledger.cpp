@@ -35,10 +35,8 @@ void Ledger::gradient(std::uint64_t round, std::span<const double> losses) {
   losses_.assign(losses.begin(), losses.end());
   for (std::size_t i = 0; i < losses.size(); ++i) {
     if (std::isfinite(losses[i])) continue;
-    failure_ = fmt::format(
-        "[train] the loss of peer {} is {} in round {}; lower --lr or the "
-        "averaging rate eta",
-        first_ + i, std::abs(losses[i]), round);
+    failure_ = fmt::format("[train] the loss of peer {} is {} in round {}{}", first_ + i,
+                           std::abs(losses[i]), round, kLowerRate);
     return;
   }
   for (std::size_t i = 0; i < losses.size(); ++i) loss_sums_[i] += losses[i];
@@ -96,16 +94,14 @@ void Ledger::expect_finite(std::span<const double> norms, std::string_view what,
                            std::uint64_t round) {
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (std::isfinite(norms[i])) continue;
-    failure_ = fmt::format(
-        "[train] the {} of peer {} is not finite in round {}; lower --lr "
-        "or the averaging rate eta",
-        what, first_ + i, round);
+    failure_ = fmt::format("[train] the {} of peer {} is not finite in round {}{}", what,
+                           first_ + i, round, kLowerRate);
     return;
   }
 }
 
 void Ledger::check() const {
-  if (!failure_.empty()) throw RunFailed(failure_);
+  if (!failure_.empty()) throw NotFinite(failure_);
 }
 
 PeerTotals Ledger::totals(std::size_t row) const {

@@ -9,11 +9,20 @@
 
 #include "hearsay/backend/state.h"
 #include "hearsay/compress/payload.h"
+#include "hearsay/core/error.h"
 #include "hearsay/gossip/link.h"
 #include "hearsay/gossip/traffic.h"
 #include "hearsay/graph/weights.h"
 
 namespace hearsay::gossip {
+
+/// A loss or a model that is no longer finite. Its text ends in kLowerRate; who knows the settings
+/// of the run may say more.
+class NotFinite : public RunFailed {
+ public:
+  using RunFailed::RunFailed;
+};
+inline constexpr std::string_view kLowerRate = "; lower --lr or the averaging rate eta";
 
 /// Totals of one peer.
 struct PeerTotals {
@@ -67,7 +76,7 @@ class Ledger {
   void models(std::uint64_t rounds, std::span<const double> norms);
   void drift(double mass_drift);
 
-  /// Throws RunFailed, naming peer and round, if anything recorded so far was not finite.
+  /// Throws NotFinite, naming peer and round, if anything recorded so far was not finite.
   void check() const;
 
   std::span<const double> losses() const { return losses_; }  ///< of the last gradient, per peer

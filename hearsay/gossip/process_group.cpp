@@ -9,6 +9,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/gossip/host_rows.h"
+#include "hearsay/gossip/ledger.h"
 #include "hearsay/gossip/stopwatch.h"
 
 namespace hearsay::gossip {
@@ -16,12 +17,13 @@ namespace hearsay::gossip {
 namespace {
 
 /// The type of exception a process threw. AlreadyExists is an InvalidArgument that callers handle.
-enum class Kind : std::uint8_t { kNothing, kMistake, kTaken, kCorrupt, kFailed };
+enum class Kind : std::uint8_t { kNothing, kMistake, kTaken, kCorrupt, kFailed, kNotFinite };
 
 Kind kind_of(const std::exception& error) {
   if (dynamic_cast<const AlreadyExists*>(&error) != nullptr) return Kind::kTaken;
   if (dynamic_cast<const InvalidArgument*>(&error) != nullptr) return Kind::kMistake;
   if (dynamic_cast<const CorruptData*>(&error) != nullptr) return Kind::kCorrupt;
+  if (dynamic_cast<const NotFinite*>(&error) != nullptr) return Kind::kNotFinite;
   return Kind::kFailed;
 }
 
@@ -33,6 +35,8 @@ Kind kind_of(const std::exception& error) {
       throw InvalidArgument(text);
     case Kind::kCorrupt:
       throw CorruptData(text);
+    case Kind::kNotFinite:
+      throw NotFinite(text);
     default:
       throw RunFailed(text);
   }

@@ -65,9 +65,14 @@ Json described_metrics(const fs::path& metrics) {
   return found == first.end() ? Json() : *found;
 }
 
-/// The last evaluation, for a run without a summary.
-Json last_line(const Columns& columns, const fs::path& metrics) {
+/// The last evaluation, for a run without a summary, with the warnings of failure.json.
+Json last_line(const Columns& columns, const fs::path& directory) {
+  const fs::path metrics = directory / "metrics.jsonl", failure = directory / "failure.json";
   Json line = Json::object();
+  if (is_file(failure)) {
+    const Json read = run::read_json_file(failure, "report");
+    if (const auto found = read.find("warnings"); found != read.end()) line["warnings"] = *found;
+  }
   if (columns.lines() > 0) line["metrics"] = described_metrics(metrics);
   for (const std::string& key : columns.keys()) {
     const double last = columns.figure(key).back();
@@ -117,7 +122,7 @@ Record::Record(const fs::path& directory) : name_(directory.string()) {
                           : columns_.problems().front());
   }
   summary_ = std::make_unique<const Summary>(
-      Summary{finished_ ? run::read_json_file(summary, "report") : last_line(columns_, metrics)});
+      Summary{finished_ ? run::read_json_file(summary, "report") : last_line(columns_, directory)});
   const auto described = summary_->json.find("metrics");
   metrics_ = train::MetricList(described == summary_->json.end() ? "" : described->dump());
 }
@@ -188,6 +193,24 @@ std::vector<std::vector<double>> Record::table(std::string_view key) const {
 std::vector<std::string> Record::class_names() const {
   const auto found = summary_->json.find("class_names");
   return found == summary_->json.end() ? std::vector<std::string>{} : texts_of(*found);
+}
+
+std::vector<run::Warning> Record::warnings() const {
+  constexpr std::size_t kMost = 20;
+  const auto found = summary_->json.find("warnings");
+  std::vector<run::Warning> warnings;
+  if (found == summary_->json.end() || !found->is_array()) return warnings;
+  for (const Json& row : *found) {
+    const auto text = [&](const char* key) {
+      const auto value = row.is_object() ? row.find(key) : row.end();
+      return row.is_object() && value != row.end() && value->is_string() ? value->get<std::string>()
+                                                                         : std::string();
+    };
+    if (warnings.size() < kMost && !text("what").empty()) {
+      warnings.push_back({text("kind"), text("what"), text("try")});
+    }
+  }
+  return warnings;
 }
 
 std::string Record::peer_name(std::size_t peer) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hearsay/report/columns.h"
+#include "hearsay/run/diagnosis.h"
 #include "hearsay/train/metric_list.h"
 #include "hearsay/train/run_options.h"
 
@@ -57,6 +58,8 @@ class Record {
   /// long.
   std::vector<std::vector<double>> table(std::string_view key) const;
   std::vector<std::string> class_names() const;
+  /// What went wrong (run/diagnosis.h): of the summary, or of failure.json if it failed.
+  std::vector<run::Warning> warnings() const;
   /// "peer 3", or the name of a device.
   std::string peer_name(std::size_t peer) const;
 

@@ -64,7 +64,18 @@ std::uint64_t AsynchronousRun::round() const {
 }
 
 Outcome AsynchronousRun::go_on() {
+  try {
+    return run_rounds();
+  } catch (const gossip::NotFinite& error) {
+    const Warning warning = warning_of(error, config_);
+    write_failure(out_, warning);
+    throw gossip::NotFinite(warning.text());
+  }
+}
+
+Outcome AsynchronousRun::run_rounds() {
   using Clock = std::chrono::steady_clock;
+  clear_failure(out_);
   observer_.started(*this, config_);
   evaluate();
   std::uint64_t next = evaluate_every_;
@@ -76,7 +87,7 @@ Outcome AsynchronousRun::go_on() {
   while (world_.step()) {
     if (observer_.stop_requested()) {
       measure();
-      return {last_.value(), round(), summary(""), false, ""};
+      return {last_.value(), round(), summary(""), false, {}};
     }
     if (round() != shown) observer_.progressed(*this);  // not after every frame
     shown = round();
@@ -178,12 +189,14 @@ void AsynchronousRun::evaluate() {
   observer_.evaluated(*this, *last_);
 }
 
-std::string AsynchronousRun::summary(const std::string& models_sha256) const {
+std::string AsynchronousRun::summary(const std::string& models_sha256,
+                                     std::span<const Warning> warnings) const {
   train::Metrics now = last_.value();
   now.round = round();
   now.traffic = traffic();
   now.seconds = seconds_;
-  return summarize(*this, config_, now, figures_of_this_process(kernels()), models_sha256);
+  return summarize(*this, config_, now, figures_of_this_process(kernels()), models_sha256,
+                   warnings);
 }
 
 Outcome AsynchronousRun::finish() {
@@ -197,9 +210,10 @@ Outcome AsynchronousRun::finish() {
     save_model(out_, fmt::format("peer-{}", slot), *evaluator_, model.parameters, model.buffers);
     sha.update(model.parameters.data(), model.parameters.size() * sizeof(float));
   }
-  const std::string text = summary(sha.finish_hex());
+  std::vector<Warning> warnings = diagnose(config_, *this, metrics_);
+  const std::string text = summary(sha.finish_hex(), warnings);
   write_summary(out_, text);
-  return {*last_, round(), text, true, divergence_warning(metrics_.first(), *last_)};
+  return {*last_, round(), text, true, std::move(warnings)};
 }
 
 }  // namespace hearsay::run

@@ -41,11 +41,13 @@ class AsynchronousRun final : public train::RunView {
 
  private:
   Outcome go_on();
+  Outcome run_rounds();
   void evaluate();
   bool lies(std::uint32_t slot) const;
   std::vector<float> average() const;  ///< over honest peers that live
   Outcome finish();
-  std::string summary(const std::string& models_sha256) const;
+  std::string summary(const std::string& models_sha256,
+                      std::span<const Warning> warnings = {}) const;
 
   const train::RunOptions config_;
   const std::filesystem::path out_;

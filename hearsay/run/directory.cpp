@@ -42,28 +42,15 @@ void write_summary(const fs::path& out, const std::string& text) {
   file.commit();
 }
 
-std::string divergence_warning(const std::optional<train::Metrics>& first,
-                               const train::Metrics& last) {
-  if (!first) return "";
-  const auto worse = [&](const std::string& key, std::optional<double> start,
-                         std::optional<double> now) -> std::string {
-    const double before = start.value_or(0);
-    if (!now || !(before > 0) || *now <= 10 * before) return "";
-    return fmt::format(
-        "the run diverged: {} is {:.3g} and was {:.3g} at the start; lower --lr or the "
-        "averaging rate eta",
-        key, *now, before);
-  };
-  std::string loss = worse("loss", first->loss, last.loss);
-  if (!loss.empty()) return loss;
-  for (const train::MetricResult& result : last.results) {
-    const train::MetricResult* start = first->find(result.metric.key);
-    if (result.metric.better == engine::Metric::Better::kLarger || start == nullptr) continue;
-    const std::string warning =
-        worse(engine::keys_of(result.metric).mean, start->mean, result.mean);
-    if (!warning.empty()) return warning;
-  }
-  return "";
+void write_failure(const fs::path& out, const Warning& failure) {
+  DurableFile file(out / "failure.json");
+  file.write(fmt::format("{{\"warnings\": {}}}\n", to_json({&failure, 1})));
+  file.commit();
+}
+
+void clear_failure(const fs::path& out) {
+  std::error_code error;
+  fs::remove(out / "failure.json", error);
 }
 
 }  // namespace hearsay::run

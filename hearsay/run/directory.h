@@ -1,13 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "hearsay/engine/objective.h"
+#include "hearsay/run/diagnosis.h"
 #include "hearsay/run/run_lock.h"
-#include "hearsay/train/metrics.h"
 #include "hearsay/train/run_options.h"
 
 /// The files of a run directory (run.h), and what is said of how it ended.
@@ -26,8 +25,9 @@ void save_model(const std::filesystem::path& out, const std::string& name,
 /// Writes OUT/summary.json, the last file of a run.
 void write_summary(const std::filesystem::path& out, const std::string& text);
 
-/// A warning if the last evaluation is ten times worse than the first one, else empty.
-std::string divergence_warning(const std::optional<train::Metrics>& first,
-                               const train::Metrics& last);
+/// Writes OUT/failure.json, of a run whose model is no longer finite.
+void write_failure(const std::filesystem::path& out, const Warning& failure);
+/// The run begins or goes on: removes failure.json.
+void clear_failure(const std::filesystem::path& out);
 
 }  // namespace hearsay::run

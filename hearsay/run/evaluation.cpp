@@ -1,5 +1,9 @@
 #include "hearsay/run/evaluation.h"
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+#include "hearsay/core/spec.h"
 #include "hearsay/data/partition.h"
 #include "hearsay/engine/objectives.h"
 #include "hearsay/gossip/machine.h"
@@ -8,6 +12,25 @@
 namespace hearsay::run {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// A model that does not fit may be of a version that counted the classes of npz files from 0 on.
+train::SavedModel read_model(const fs::path& file, const engine::Objective& objective,
+                             const train::RunOptions& config) {
+  try {
+    return train::read_safetensors(file, objective.layout(), objective.buffer_layout());
+  } catch (const InvalidArgument& error) {
+    const std::vector<std::string> names = objective.class_names();
+    if (spec_name(config.data) != "npz" || names.empty()) throw;
+    throw InvalidArgument(fmt::format(
+        "{}; the labels of these data are {} to {}: for a model of an older version, which counted "
+        "them from 0 on, give --data {},first=0",
+        error.what(), names.front(), names.back(), config.data));
+  }
+}
+
+}  // namespace
 
 Evaluation evaluate_file(const fs::path& file, const train::RunOptions& config) {
   gossip::Machine machine(config.device, config.threads);
@@ -32,8 +55,7 @@ Evaluation evaluate_file(const fs::path& file, const train::RunOptions& config) 
                                            .augment = "none",
                                            .validation = config.validation,
                                            .batch = config.batch});
-  train::SavedModel saved =
-      train::read_safetensors(file, objective->layout(), objective->buffer_layout());
+  train::SavedModel saved = read_model(file, *objective, config);
   Evaluation evaluation{.score = {}, .parameters = saved.parameters.size(), .estimated = false};
   evaluation.metrics.assign(objective->metrics().begin(), objective->metrics().end());
   if (saved.buffers.empty() && objective->buffer_layout().dim() > 0) {

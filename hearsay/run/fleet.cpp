@@ -23,6 +23,8 @@ struct Member {
   bool tried(const Work& work) {
     try {
       work();
+    } catch (const gossip::NotFinite& failure) {
+      error = runner->failure(failure).what();
     } catch (const std::exception& failure) {
       error = failure.what();
     }

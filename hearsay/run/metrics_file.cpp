@@ -36,9 +36,11 @@ void MetricsFile::append(const std::string& line) {
 
 void MetricsFile::sync() const { sync_file(path_); }
 
-std::optional<train::Metrics> MetricsFile::first() const {
-  const std::string lines = read_file(path_);
-  return train::from_json_line(lines.substr(0, lines.find('\n')), metrics_);
+void MetricsFile::for_each(const std::function<void(const train::Metrics&)>& body) const {
+  std::ifstream in(path_, std::ios::binary);
+  for (std::string line; std::getline(in, line);) {
+    if (const auto evaluation = train::from_json_line(line, metrics_)) body(*evaluation);
+  }
 }
 
 std::optional<train::Metrics> MetricsFile::last() const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,10 +25,10 @@ class MetricsFile {
   void append(const std::string& line);
   void sync() const;
 
-  /// The first and the last evaluation in the file; empty if there is none. Throws CorruptData if
-  /// the last is damaged.
-  std::optional<train::Metrics> first() const;
+  /// The last evaluation in the file; empty if there is none. Throws CorruptData if it is damaged.
   std::optional<train::Metrics> last() const;
+  /// Calls `body` with all evaluations in the file, but for damaged lines.
+  void for_each(const std::function<void(const train::Metrics&)>& body) const;
 
  private:
   std::filesystem::path path_;

@@ -20,12 +20,16 @@ namespace {
 namespace fs = std::filesystem;
 
 Outcome go_on(Runner& runner) {
-  runner.start();
-  while (runner.goes_on()) {
-    const auto begin = std::chrono::steady_clock::now();
-    runner.trainer().run_round(runner.measures_next());
-    runner.after_round(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  try {
+    runner.start();
+    while (runner.goes_on()) {
+      const auto begin = std::chrono::steady_clock::now();
+      runner.trainer().run_round(runner.measures_next());
+      runner.after_round(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+  } catch (const gossip::NotFinite& error) {
+    throw runner.failure(error);
   }
   return runner.outcome();
 }

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/gossip/process_group.h"
+#include "hearsay/run/diagnosis.h"
 #include "hearsay/train/metrics.h"
 #include "hearsay/train/run_options.h"
 #include "hearsay/train/run_parts.h"
@@ -35,7 +36,7 @@ struct Outcome {
   std::uint64_t round = 0;  ///< completed rounds
   std::string summary_json;
   bool finished = true;  ///< false: the observer requested a stop, and `resume` continues from here
-  std::string warning;   ///< empty, or a sentence: the run is finite but worse than initially
+  std::vector<Warning> warnings;  ///< of a finished run (diagnosis.h)
 };
 
 AlreadyExists directory_taken(const std::filesystem::path& out);
@@ -47,7 +48,8 @@ void check_free(const std::filesystem::path& out);
 ///
 ///   config.toml     the resolved settings
 ///   metrics.jsonl   one line per evaluation
-///   summary.json    at the end
+///   summary.json    at the end, with the run's warnings (diagnosis.h)
+///   failure.json    if a model is no longer finite: where, and what to try
 ///   checkpoint/     see CheckpointStore
 ///   models/         average.safetensors and peer-K.safetensors at the end, with the running
 ///                   statistics of batch norm: each peer's own, re-estimated for the averaged model

@@ -89,6 +89,7 @@ void Runner::restore() {
 }
 
 void Runner::start() {
+  if (group().leads()) clear_failure(out_);
   observer_.started(*trainer_, config_);
   // A run stopped in a round that is evaluated has not been evaluated there yet.
   const std::uint64_t round = trainer_->round();
@@ -163,19 +164,26 @@ void Runner::save() {
 }
 
 /// The results of the last evaluation, with rounds, traffic and time up to now.
-std::string Runner::summary(const std::string& models_sha256) const {
+std::string Runner::summary(const std::string& models_sha256,
+                            std::span<const Warning> warnings) const {
   train::Metrics now = last();
   now.round = trainer_->round();
   now.traffic = trainer_->traffic();
   now.seconds = seconds_;
   const ProcessFigures processes = figures_of_processes(*trainer_);
   if (!group().leads()) return "";
-  return summarize(*trainer_, config_, now, processes, models_sha256);
+  return summarize(*trainer_, config_, now, processes, models_sha256, warnings);
 }
 
 void Runner::stop() {
   save();
-  outcome_ = {last(), trainer_->round(), summary(trainer_->models_sha256()), false, ""};
+  outcome_ = {last(), trainer_->round(), summary(trainer_->models_sha256()), false, {}};
+}
+
+gossip::NotFinite Runner::failure(const gossip::NotFinite& error) const {
+  const Warning warning = warning_of(error, config_);
+  if (group().leads()) write_failure(out_, warning);
+  return gossip::NotFinite(warning.text());
 }
 
 void Runner::save_average() const {
@@ -214,12 +222,13 @@ void Runner::finish() {
   trainer_->drain();
   if (group().leads()) fs::create_directories(out_ / "models");
   save_average();
-  const std::string text = summary(save_peers());
+  std::vector<Warning> warnings;
+  if (group().leads()) warnings = diagnose(config_, *trainer_, metrics_);
+  const std::string text = summary(save_peers(), warnings);
   group().agree([&] {
     if (group().leads()) write_summary(out_, text);
   });
-  outcome_ = {last(), trainer_->round(), text, true,
-              group().leads() ? divergence_warning(metrics_.first(), last()) : ""};
+  outcome_ = {last(), trainer_->round(), text, true, std::move(warnings)};
 }
 
 }  // namespace hearsay::run

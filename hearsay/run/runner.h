@@ -51,6 +51,9 @@ class Runner {
 
   const Outcome& outcome() const { return *outcome_; }
 
+  /// The run ends with this error: writes failure.json, and returns it with settings to try.
+  gossip::NotFinite failure(const gossip::NotFinite& error) const;
+
  private:
   bool is_evaluated(std::uint64_t round) const;
   bool is_saved(std::uint64_t round) const;
@@ -60,7 +63,8 @@ class Runner {
   void save();
   void stop();
   void finish();
-  std::string summary(const std::string& models_sha256) const;
+  std::string summary(const std::string& models_sha256,
+                      std::span<const Warning> warnings = {}) const;
   void save_average() const;
   std::string save_peers() const;
   train::Metrics last() const { return last_.value_or(train::Metrics{}); }

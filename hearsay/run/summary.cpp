@@ -53,7 +53,7 @@ ProcessFigures figures_of_this_process(const backend::Kernels& kernels) {
 
 std::string summarize(const train::RunView& run, const train::RunOptions& config,
                       const train::Metrics& m, const ProcessFigures& processes,
-                      const std::string& models_sha256) {
+                      const std::string& models_sha256, std::span<const Warning> warnings) {
   nlohmann::ordered_json s;
   const auto add = [&](const std::string& key, const std::optional<double>& value) {
     if (value) s[key] = *value;
@@ -133,6 +133,7 @@ std::string summarize(const train::RunView& run, const train::RunOptions& config
     s["class_names"].push_back(escape_non_utf8(name));
   }
   s["metrics"] = nlohmann::ordered_json::parse(train::describe(run.objective().metrics()));
+  if (!warnings.empty()) s["warnings"] = nlohmann::ordered_json::parse(to_json(warnings));
   if (config.liars != "none") {
     s["liars"] = gossip::liars_of(config.liars, run.peers(), config.seed);
   }

@@ -13,6 +13,7 @@
 #include "hearsay/engine/objectives.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/model/models.h"
+#include "hearsay/train/defaults.h"
 #include "hearsay/train/init.h"
 #include "hearsay/train/run_options.h"
 
@@ -26,16 +27,6 @@ bool makes_its_own_data(const std::string& data) {
   const auto names = engine::objective_registry();
   return std::ranges::any_of(names,
                              [&](const auto& entry) { return entry.name == spec_name(data); });
-}
-
-/// For networks a decaying rate: at a constant one, peers that have memorized their own samples
-/// have occasional loss spikes (docs/decisions.md).
-/// For a regression a tenth of that: the gradient of a squared error grows with the error, and at
-/// 0.1 deep networks diverge.
-std::string_view default_rate(std::string_view task, std::string_view model, const Needs& needs) {
-  if (task == "regression") return needs.constant_rate ? "0.005" : "cosine:0.01";
-  if (spec_name(model) == "logistic" || spec_name(model) == "linear") return "0.1";
-  return needs.constant_rate ? "0.05" : "cosine:0.1";
 }
 
 /// The default graph of the method: directed if it supports that, as in the Sparse-Push paper.
@@ -147,7 +138,7 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
   fill(r.optimizer, dataset == nullptr   ? "sgd"
                     : needs.own_momentum ? "sgd:weight_decay=1e-4"
                                          : "nesterov:beta=0.9,weight_decay=1e-4");
-  fill(r.lr, dataset != nullptr ? default_rate(r.task, r.model, needs) : "0.05");
+  fill(r.lr, dataset != nullptr ? default_rate(r, *dataset, needs) : "0.05");
 
   if (r.epochs > 0 && r.rounds > 0) {
     throw InvalidArgument("[config] epochs and rounds are both given; give one of them");
@@ -165,16 +156,16 @@ RunOptions resolve(const RunOptions& options, const RunParts& parts) {
         "partition = 'own' or drop them");
   }
   data::parse_agreement(r.classes, r.mean, r.deviation);
+  const graph::GraphContext context{r.peers, r.seed};
+  r.peers =
+      (parts.schedule ? parts.schedule(context) : graph::make_schedule(r.graph, context))->peers();
   if (r.epochs == 0 && r.rounds == 0) {
     if (dataset != nullptr) {
-      r.epochs = dataset->epochs;
+      r.epochs = default_epochs(r, *dataset);
     } else {
       r.rounds = 1000;
     }
   }
-  const graph::GraphContext context{r.peers, r.seed};
-  r.peers =
-      (parts.schedule ? parts.schedule(context) : graph::make_schedule(r.graph, context))->peers();
   return r;
 }
 

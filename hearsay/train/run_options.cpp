@@ -81,12 +81,14 @@ constexpr Option kOptions[] = {
      "datasets, sgd:weight_decay=1e-4 if the method has a momentum of its own; sgd for closed-form "
      "problems"},
     {"lr", &RunOptions::lr, "SPEC",
-     "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.1 for networks, 0.05 if the "
-     "method needs a constant one, a tenth of that for regression; 0.1 for models logistic and "
-     "linear on classes; 0.05 for closed-form problems"},
+     "learning rate: 0.1, steps:0.1,at=100+150, ...; auto: cosine:0.03,warmup=10% for networks "
+     "with "
+     "norms, cosine:0.01 for those without (digits: 0.1) and for regression, 0.1 for models "
+     "logistic and linear on classes; times batch / 32 for smaller batches; half of it, constant, "
+     "if the method needs that; 0.05 for closed-form problems"},
     {"epochs", &RunOptions::epochs, "E",
-     "epochs to train, if rounds is 0; both 0: those of the dataset (hearsay list data), 1000 "
-     "rounds for closed-form problems",
+     "epochs to train, if rounds is 0; both 0: those of the dataset (hearsay list data), but at "
+     "least 500 rounds on your own files; 1000 rounds for closed-form problems",
      true, kMostRounds},
     {"rounds", &RunOptions::rounds, "T",
      "rounds to train, if epochs is 0; scsp adds its final ones", true, kMostRounds},

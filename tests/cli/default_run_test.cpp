@@ -12,8 +12,10 @@ TEST(DefaultRun, LearnsTheDigitsWithFewBytesAndShowsTheBenefitOfCommunication) {
   const Result result = hearsay({"train"}, scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "");
-  for (const char* part : {"4 peers on sparse-push:a", "scsp with topk:keep=0.01",
-                           "\nno communication ", "\nuncompressed ", "run directory: runs/001\n"}) {
+  for (const char* part :
+       {"4 peers on sparse-push:a", "scsp with topk:keep=0.01",
+        "\nfinal rounds: 20 without compression, about 3.18 MB or 62 % of all bytes",
+        "\nno communication ", "\nuncompressed ", "run directory: runs/001\n"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
   }
   EXPECT_EQ(result.out.find('\r'), std::string::npos) << "no progress bar without a terminal";

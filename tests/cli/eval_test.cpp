@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.h"
+#include "data/files.h"
 #include "hearsay/train/safetensors.h"
 #include "support/scratch.h"
 
@@ -101,6 +102,36 @@ TEST_F(Eval, OfOtherDataHoldsNothingOut) {
   const Result other = eval({file, "--data", "digits"});
   EXPECT_EQ(other.status, 0) << other.err;
   EXPECT_EQ(other.out.find("validation"), std::string::npos);
+}
+
+/// Labels 1 to 3 are three classes, and were four for older versions.
+TEST_F(Eval, OfDataWhoseLabelsDoNotStartAtZeroSaysHowOlderModelsCount) {
+  std::vector<float> x;
+  std::vector<std::int32_t> y;
+  for (int i = 0; i < 90; ++i) {
+    y.push_back(1 + i % 3);
+    x.insert(x.end(), {static_cast<float>(i % 3), static_cast<float>(i)});
+  }
+  data::write_bytes(scratch_ / "mine.npz", data::zip({{"x.npy", data::npy("<f4", "(90, 2)", x)},
+                                                      {"y.npy", data::npy("<i4", "(90,)", y)}},
+                                                     true));
+  const auto train = [&](const char* data, const char* out) {
+    return hearsay({"train", "--data", data, "--rounds", "30", "--out", out}, scratch_.path());
+  };
+  const Result made = train("npz:mine.npz", "three");
+  EXPECT_NE(made.out.find("npz:mine.npz, 3 classes (labels 1 to 3), "), std::string::npos)
+      << made.out;
+  EXPECT_EQ(support::summary_of(scratch_ / "three")["classes"], 3);
+  EXPECT_EQ(eval({"three/models/average.safetensors"}).status, 0);
+
+  EXPECT_EQ(train("npz:mine.npz,first=0", "four").status, 0);
+  EXPECT_EQ(support::summary_of(scratch_ / "four")["classes"], 4);
+  const Result misfit = eval({"four/models/average.safetensors", "--data", "npz:mine.npz"});
+  EXPECT_EQ(misfit.status, 2);
+  EXPECT_NE(misfit.err.find("for a model of an older version, which counted them from 0 on, give "
+                            "--data npz:mine.npz,first=0\n"),
+            std::string::npos)
+      << misfit.err;
 }
 
 }  // namespace

@@ -275,6 +275,13 @@ TEST_F(Live, MistakesAreNamed) {
             "each\n");
   EXPECT_EQ(message({"watch", "nothing"}), "hearsay: [watch] there is no directory 'nothing'\n");
   EXPECT_TRUE(fs::is_empty(scratch_.path()));
+  EXPECT_EQ(message({"watch", "."}),
+            "hearsay: [watch] . holds no run: there is no config.toml in it; give the --out of a "
+            "hearsay train, such as runs/001\n");
+  for (const char* run : {"002", "001"}) support::write_text(scratch_ / run / "config.toml", "");
+  EXPECT_EQ(message({"watch", "."}),
+            "hearsay: [watch] . holds no run: there is no config.toml in it; hearsay watch ./001 "
+            "shows one\n");
 }
 
 class Watch : public Live {};

@@ -169,9 +169,11 @@ TEST_F(RunDirectory, KeepsItsCheckpointsIfTheRunFails) {
                                 scratch_.path());
   EXPECT_EQ(result.status, 1);
   EXPECT_TRUE(result.err.starts_with("hearsay: [train] the ")) << result.err;
-  EXPECT_TRUE(result.err.ends_with("; lower --lr or the averaging rate eta\n")) << result.err;
+  EXPECT_TRUE(result.err.ends_with("; try --lr 1e+05\n")) << result.err;
   EXPECT_FALSE(fs::is_empty(scratch_ / "failed/checkpoint"));
   EXPECT_FALSE(fs::exists(scratch_ / "failed/summary.json"));
+  const std::string page = support::read_text(scratch_ / "failed/report.html");
+  EXPECT_NE(page.find("<p class=\"note\">To try: --lr 1e+05.</p>"), std::string::npos);
 }
 
 }  // namespace

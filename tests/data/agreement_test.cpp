@@ -69,6 +69,21 @@ TEST(Agreement, GivesClassesTheLabelsOfAllDevices) {
   EXPECT_EQ(one->deviation, (std::vector<float>{2, 5}));
 }
 
+/// An npz file without a label 0 names its classes by their labels: those of the fleet, or places
+/// among them.
+TEST(Agreement, LabelsOfArraysAreNamesOrPlaces) {
+  const auto arrays = table({"1", "2"});
+  arrays->name = "npz";
+  Agreement fleet = kPets;
+  EXPECT_EQ(adopt(arrays, fleet)->train.labels(), (std::vector<std::uint16_t>{1, 2}));
+  fleet.classes = {"2", "1"};
+  EXPECT_EQ(adopt(arrays, fleet)->train.labels(), (std::vector<std::uint16_t>{1, 0}));
+  fleet.classes = {"cat", "dog"};
+  EXPECT_EQ(refusal(arrays, fleet),
+            "[partition] own data of npz: it has a class '2', which is not among classes = "
+            "['cat', 'dog']");
+}
+
 TEST(Agreement, LeavesTheDatasetOfOthersAsItIs) {
   const auto dataset = table({"dog", "cat"});
   adopt(dataset, kPets);

@@ -44,6 +44,14 @@ TEST_P(DatasetContract, HasImagesAndLabelsThatFit) {
   EXPECT_EQ(dataset->validation.size(), 0u);
 }
 
+TEST_P(DatasetContract, CountsItsTrainingSamples) {
+  if (GetParam().training_samples == nullptr) return;
+  const Scratch scratch;
+  const std::string spec = write_example(GetParam().name, scratch.path());
+  EXPECT_EQ(GetParam().training_samples(Arguments(spec, GetParam().parameters)),
+            make_dataset(spec)->train.size());
+}
+
 TEST_P(DatasetContract, IsTheSameEveryTime) {
   const Scratch scratch;
   const std::string spec = write_example(GetParam().name, scratch.path());

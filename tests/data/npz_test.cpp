@@ -116,6 +116,26 @@ TEST_F(Npz, DrawsATestPartOfEveryClassIfThereIsNone) {
             "test fraction or more samples, or --task regression to predict numbers");
 }
 
+TEST_F(Npz, LabelsThatDoNotStartAtZeroNameTheClasses) {
+  const Bytes x = npy("<f4", "(4, 1)", std::vector<float>{1, 2, 3, 4});
+  const std::vector<Member> members{
+      {"x.npy", x},
+      {"y.npy", npy("<i4", "(4,)", std::vector<std::int32_t>{5, 2, 1, 3})},
+      {"x_test.npy", x},
+      {"y_test.npy", npy("<i4", "(4,)", std::vector<std::int32_t>{1, 2, 5, 5})},
+  };
+  const auto own = read(members);
+  EXPECT_EQ(own->classes, 5u) << "not 6";
+  EXPECT_EQ(own->class_names, (std::vector<std::string>{"1", "2", "3", "4", "5"}));
+  EXPECT_EQ(own->train.labels(), (std::vector<std::uint16_t>{4, 1, 0, 2}));
+  EXPECT_EQ(own->test.labels(), (std::vector<std::uint16_t>{0, 1, 4, 4}));
+
+  const auto older = make_dataset("npz:" + path() + ",first=0");
+  EXPECT_EQ(older->classes, 6u);
+  EXPECT_TRUE(older->class_names.empty());
+  EXPECT_EQ(older->train.labels(), (std::vector<std::uint16_t>{5, 2, 1, 3}));
+}
+
 TEST_F(Npz, SaysWhatIsWrongWithTheArrays) {
   const Bytes x = npy("<f4", "(4, 1)", std::vector<float>{1, 2, 3, 4});
   const std::string start = "[npz] " + path() + " ";

@@ -50,6 +50,16 @@ TEST_P(LearningRateContract, WarmsUpAlongALineFromATenth) {
   EXPECT_DOUBLE_EQ(warm->at(99, 200), cold->at(99, 200));
 }
 
+TEST_P(LearningRateContract, WarmsUpForAPartOfTheRun) {
+  const std::string name(GetParam().name);
+  const auto epochs = make_learning_rate(name + ":0.1,warmup=4");
+  const auto part = make_learning_rate(name + ":0.1,warmup=2%");
+  for (double epoch = 0; epoch < 10; epoch += 0.5) {
+    EXPECT_DOUBLE_EQ(part->at(epoch, 200), epochs->at(epoch, 200)) << epoch;
+  }
+  EXPECT_EQ(make_learning_rate(name + ":0.1,warmup=0%")->at(0, 200), 0.1);
+}
+
 TEST_P(LearningRateContract, MakesItsExample) {
   EXPECT_GT(make_learning_rate(GetParam().example)->at(0, 200), 0);
 }
@@ -89,7 +99,12 @@ TEST(LearningRate, FollowsHalfACosine) {
 TEST(LearningRate, SaysWhatIsWrong) {
   EXPECT_EQ(message_of("-0.1"), "[constant] rate must be in [0, inf), got -0.1");
   EXPECT_EQ(message_of("0.1x"), "[constant] rate must be in [0, inf), got 0.1x");
-  EXPECT_EQ(message_of("cosine:0.1,warmup=-1"), "[cosine] warmup must be in [0, inf), got -1");
+  EXPECT_EQ(message_of("cosine:0.1,warmup=-1"),
+            "[cosine] warmup must be epochs in [0, inf), or a part of the run such as 5%, got -1");
+  for (const char* warmup : {"101%", "-1%", "%", "5%%", "nan", "1e400", "x"}) {
+    EXPECT_NE(message_of((std::string("cosine:0.1,warmup=") + warmup).c_str()), "no error")
+        << warmup;
+  }
   EXPECT_EQ(message_of("halve:0.1,every=0"), "[halve] every must be in (0, inf), got 0");
   for (const char* at : {"150+100", "100+100", "100+", "+5", "a", "0", "-3", "1;2", "inf"}) {
     EXPECT_EQ(message_of(("steps:0.1,at=" + std::string(at)).c_str()),

@@ -37,6 +37,28 @@ std::string own_part(std::string html) {
   return html;
 }
 
+TEST(Page, SaysWhatWentWrongAndWhatToTry) {
+  Scratch scratch;
+  make_run(scratch / "fine");
+  make_run(scratch / "chance", "ring",
+           R"(, "warnings": [{"kind": "chance", "what": "<nothing> learnt", "try": "--lr 0.1"}, 3,)"
+           R"( {"what": 4}, {"kind": "behind", "what": "peer 1 is behind"}])");
+  make_run(scratch / "failed");
+  fs::remove(scratch / "failed/summary.json");
+  support::write_text(scratch / "failed/failure.json",
+                      R"({"warnings": [{"kind": "failed", "what": "loss is nan", "try": "x"}]})");
+  const std::string fine = page_of({scratch / "fine"}).html;
+  EXPECT_EQ(fine.find("banner warnings"), std::string::npos);
+  const std::string chance = page_of({scratch / "chance"}).html;
+  EXPECT_TRUE(holds(chance,
+                    "<p>&lt;nothing&gt; learnt.</p>\n<p class=\"note\">To try: --lr "
+                    "0.1.</p>\n<p>peer 1 is behind.</p>\n</div>"));
+  EXPECT_EQ(misfit_of(chance), "");
+  EXPECT_TRUE(holds(page_of({scratch / "failed"}).html, "<p>loss is nan.</p>"));
+  const std::string all = page_of({scratch / "fine", scratch / "chance", scratch / "failed"}).html;
+  EXPECT_EQ(count(all, "class=\"box banner warnings\""), 2u);
+}
+
 /// Real runs with controls: everything that a page can hold.
 TEST(Page, IsWellFormedAndNeedsNoNetwork) {
   Scratch scratch;

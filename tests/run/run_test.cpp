@@ -251,10 +251,11 @@ TEST(Run, WarnsWhereItEndsFarWorseThanItBegan) {
   Observer silent;
   const auto warning = [&](const char* eta) {
     const std::string algorithm = std::string("sparse-push:eta=") + eta;
-    return run(support::config_of(
-                   {{"algorithm", algorithm}, {"data", "consensus:dim=300"}, {"rounds", "300"}}),
-               scratch / eta, silent)
-        .warning;
+    const Outcome outcome =
+        run(support::config_of(
+                {{"algorithm", algorithm}, {"data", "consensus:dim=300"}, {"rounds", "300"}}),
+            scratch / eta, silent);
+    return outcome.warnings.empty() ? "" : outcome.warnings.front().text();
   };
   EXPECT_TRUE(warning("1").starts_with("the run diverged: distance_to_optimum is "))
       << warning("0.9");
@@ -376,7 +377,7 @@ TEST(Run, WarnsOfNothingIfItsFirstLineIsDamaged) {
   damage.file = scratch / "run/metrics.jsonl";
   const Outcome outcome = run(support::quadratics({{"rounds", "10"}}), scratch / "run", damage);
   EXPECT_TRUE(outcome.finished);
-  EXPECT_EQ(outcome.warning, "");
+  EXPECT_TRUE(outcome.warnings.empty());
 }
 
 }  // namespace

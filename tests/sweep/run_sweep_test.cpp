@@ -120,7 +120,8 @@ rounds = 20
                                                     "=good, seed 1"}));
   ASSERT_EQ(outcome.ends.size(), 2U);
   EXPECT_TRUE(outcome.ends[0].message.starts_with("[train] the ")) << outcome.ends[0].message;
-  EXPECT_NE(outcome.ends[0].message.find("lower --lr"), std::string::npos);
+  EXPECT_NE(outcome.ends[0].message.find("; try --lr 1e+29"), std::string::npos)
+      << outcome.ends[0].message;
   EXPECT_EQ(outcome.ends[1].message, "");
 }
 

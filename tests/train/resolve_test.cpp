@@ -157,7 +157,7 @@ TEST(Resolve, NamesTheNormUnambiguously) {
 
 TEST(Resolve, GivesEachModelARateItCanBear) {
   EXPECT_EQ(support::config_of({{"model", "logistic"}}).lr, "0.1");
-  EXPECT_EQ(support::config_of({{"model", "resnet:depth=32"}}).lr, "cosine:0.1");
+  EXPECT_EQ(support::config_of({{"model", "resnet:depth=32"}}).lr, "cosine:0.03,warmup=10%");
   EXPECT_EQ(support::config_of({{"model", "mlp"}, {"algorithm", "extra"}}).lr, "0.05")
       << "extra is made for a constant rate";
 }

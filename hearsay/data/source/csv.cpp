@@ -254,4 +254,20 @@ std::shared_ptr<const Dataset> make_csv_regression(const Arguments& arguments) {
   return read(arguments, Task::kRegression);
 }
 
+std::size_t samples_of_csv(const Arguments& arguments) {
+  const Bytes text = SourceFile{"csv", arguments.text("path")}.read();
+  std::size_t lines = 0;
+  bool blank = true;
+  for (const std::uint8_t c : text) {
+    if (c == '\n') {
+      lines += blank ? 0 : 1;
+      blank = true;
+    } else if (c != '\r') {
+      blank = false;
+    }
+  }
+  lines += blank ? 0 : 1;
+  return training_part(lines > 0 ? lines - 1 : 0, arguments);  // without the header
+}
+
 }  // namespace hearsay::data

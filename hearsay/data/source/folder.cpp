@@ -147,4 +147,11 @@ std::shared_ptr<const Dataset> make_folder(const Arguments& arguments) {
   return std::make_shared<const Dataset>(std::move(images));
 }
 
+std::size_t samples_of_folder(const Arguments& arguments) {
+  const fs::path train = fs::path(arguments.text("path")) / "train";
+  std::vector<std::string> classes;
+  for (const fs::path& folder : subfolders(train)) classes.push_back(folder.filename().string());
+  return find_images(train, classes).paths.size();
+}
+
 }  // namespace hearsay::data

@@ -124,6 +124,29 @@ Samples read_part(const Archive& archive, const Array& x, std::string_view x_nam
   return part;
 }
 
+constexpr std::size_t kFirstAuto = 0;  // of `first`
+
+/// Classes are 0 to the largest label; with `from_smallest` the smallest to the largest, which are
+/// their names unless the smallest is 0.
+void number_classes(Dataset& own, bool from_smallest) {
+  std::uint16_t smallest = kMostClasses - 1, largest = 0;
+  for (const Samples* part : {&own.train, &own.test}) {
+    for (const std::uint16_t label : part->labels()) {
+      smallest = std::min(smallest, label);
+      largest = std::max(largest, label);
+    }
+  }
+  const std::uint16_t first = from_smallest ? smallest : std::uint16_t{0};
+  own.classes = std::size_t{largest} - first + 1;
+  if (first == 0) return;
+  for (std::size_t name = first; name <= largest; ++name) {
+    own.class_names.push_back(fmt::format("{}", name));
+  }
+  for (Samples* part : {&own.train, &own.test}) {
+    for (std::uint16_t& label : part->labels()) label = static_cast<std::uint16_t>(label - first);
+  }
+}
+
 std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
   const SourceFile file{"npz", arguments.text("path")};
   const Archive archive(file);
@@ -155,12 +178,7 @@ std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
                                own.test.targets_each, own.train.targets_each));
     }
   }
-  for (const Samples* part : {&own.train, &own.test}) {
-    if (task == Task::kRegression) break;
-    for (const std::uint16_t label : part->labels()) {
-      own.classes = std::max<std::size_t>(own.classes, label + 1u);
-    }
-  }
+  if (task == Task::kClassification) number_classes(own, arguments.choice("first") == kFirstAuto);
   complete(own, arguments);
   return std::make_shared<const Dataset>(std::move(own));
 }
@@ -173,6 +191,15 @@ std::shared_ptr<const Dataset> make_npz(const Arguments& arguments) {
 
 std::shared_ptr<const Dataset> make_npz_regression(const Arguments& arguments) {
   return read(arguments, Task::kRegression);
+}
+
+std::size_t samples_of_npz(const Arguments& arguments) {
+  const SourceFile file{"npz", arguments.text("path")};
+  const Archive archive(file);
+  const Array y = archive.get("y");
+  const std::size_t count = y.shape.empty() ? 0 : y.shape[0];
+  if (archive.find("y_test")) return count;
+  return training_part(count, arguments);
 }
 
 }  // namespace hearsay::data

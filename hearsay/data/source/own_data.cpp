@@ -51,6 +51,11 @@ void set_mean_and_deviation(Dataset& dataset) {
 
 }  // namespace
 
+std::size_t training_part(std::size_t samples, const Arguments& arguments) {
+  const double kept = (1 - arguments.number_in_range("test")) * static_cast<double>(samples);
+  return static_cast<std::size_t>(std::lround(kept));
+}
+
 void complete(Dataset& dataset, const Arguments& arguments) {
   if (dataset.test.size() == 0) {
     const double fraction = arguments.number_in_range("test");

@@ -13,4 +13,7 @@ namespace hearsay::data {
 /// if there are too few samples for a test part.
 void complete(Dataset& dataset, const Arguments& arguments);
 
+/// How many of `samples` are left for training when the argument `test` takes its part.
+std::size_t training_part(std::size_t samples, const Arguments& arguments);
+
 }  // namespace hearsay::data

@@ -52,6 +52,11 @@ Source make_npz, make_npz_regression;  // npz.cpp
 /// columns `target`, joined by +, hold the finite numbers to predict.
 Source make_csv, make_csv_regression;  // csv.cpp
 
+/// The number of training samples of the same arguments: from the list of files, the labels, or the
+/// lines, which is quick, and exact but for the rounding of `test` per class.
+using Count = std::size_t(const Arguments&);
+Count samples_of_folder, samples_of_synthetic, samples_of_npz, samples_of_csv;
+
 inline constexpr std::string_view kMnistSource =
     "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits, "
     "http://yann.lecun.com/exdb/mnist (mirror: https://ossci-datasets.s3.amazonaws.com/mnist); "

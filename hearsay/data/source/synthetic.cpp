@@ -215,4 +215,8 @@ std::shared_ptr<const Dataset> make_synthetic_regression(const Arguments& argume
   return std::make_shared<const Dataset>(std::move(task));
 }
 
+std::size_t samples_of_synthetic(const Arguments& arguments) {
+  return static_cast<std::size_t>(arguments.integer_in_range("samples"));
+}
+
 }  // namespace hearsay::data

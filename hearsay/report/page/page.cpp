@@ -157,7 +157,8 @@ std::string one_run(const Runs& runs, Writer& writer) {
   } else if (!run.record.finished()) {
     html += "<p class=\"box banner\">This run has not finished.</p>\n";
   }
-  html += "</header>\n" + problems_box(runs.problems) + tiles(run.record);
+  html +=
+      "</header>\n" + problems_box(runs.problems) + warnings_box(run.record) + tiles(run.record);
   if (!writer.data().live) html += "<h2>Figures at the end</h2>\n" + summary_table(runs, false);
   html += fleet_of(run, "h2", writer.data().live);
   if (run.record.columns().lines() == 0) {
@@ -185,7 +186,7 @@ std::string several_runs(const Runs& runs, Writer& writer) {
             i,
             escape_markup(run.label == run.record.name() ? run.record.title()
                                                          : run.label + ": " + run.record.title()),
-            words_of(run.record.config()), tiles(run.record)) +
+            words_of(run.record.config()), warnings_box(run.record) + tiles(run.record)) +
         fleet_of(run, "h3", false) + writer.run_charts(i, prefix) +
         peers_of_run(run.record, prefix, kEdgesBesideOthers) + writer.cost(i, prefix) +
         settings(run.record) + "</details>\n";

@@ -204,6 +204,18 @@ std::string chooser(const Runs& runs, bool live) {
       choices);
 }
 
+std::string warnings_box(const Record& record) {
+  std::string html;
+  for (const run::Warning& warning : record.warnings()) {
+    html += fmt::format("<p>{}.</p>\n", escape_markup(warning.what));
+    if (!warning.advice.empty()) {
+      html += fmt::format("<p class=\"note\">To try: {}.</p>\n", escape_markup(warning.advice));
+    }
+  }
+  return html.empty() ? ""
+                      : "<div class=\"box banner warnings\" role=\"note\">\n" + html + "</div>\n";
+}
+
 std::string problems_box(const std::vector<std::string>& problems) {
   if (problems.empty()) return "";
   constexpr std::size_t kMost = 50;

@@ -37,6 +37,9 @@ std::string settings(const Record& record);
 /// get.
 std::string chooser(const Runs& runs, bool live);
 
+/// What went wrong in the run and what to try; empty if nothing did.
+std::string warnings_box(const Record& record);
+
 /// What was skipped and why; empty if there were no problems.
 std::string problems_box(const std::vector<std::string>& problems);
 

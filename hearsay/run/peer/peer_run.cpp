@@ -193,9 +193,9 @@ Outcome PeerRun::go_on() {
     evaluate();
     return finish();
   }
-  if (peer().stage() == peer::Stage::kEntering) return {{}, 0, "", false, ""};
+  if (peer().stage() == peer::Stage::kEntering) return {{}, 0, "", false, {}};
   save();
-  return {last_.value_or(train::Metrics{}), round(), summary(""), false, ""};
+  return {last_.value_or(train::Metrics{}), round(), summary(""), false, {}};
 }
 
 void PeerRun::train() {
@@ -317,14 +317,15 @@ void PeerRun::tell_of_fleet() {
   if (error) events_.add(fmt::format("cannot write {}: {}", file.string(), error.message()));
 }
 
-std::string PeerRun::summary(const std::string& model_sha256) const {
+std::string PeerRun::summary(const std::string& model_sha256,
+                             std::span<const Warning> warnings) const {
   train::Metrics now = last_.value_or(train::Metrics{});
   now.round = round();
   now.traffic = traffic();
   now.seconds = seconds_;
   ProcessFigures figures = figures_of_this_process(kernels());
   figures.transport = "tls";
-  return summarize(*this, parts_.config, now, figures, model_sha256);
+  return summarize(*this, parts_.config, now, figures, model_sha256, warnings);
 }
 
 Outcome PeerRun::finish() {
@@ -335,9 +336,10 @@ Outcome PeerRun::finish() {
              model.buffers);
   Sha256 sha;
   sha.update(model.parameters.data(), model.parameters.size() * sizeof(float));
-  const std::string text = summary(sha.finish_hex());
+  std::vector<Warning> warnings = diagnose(parts_.config, *this, *metrics_);
+  const std::string text = summary(sha.finish_hex(), warnings);
   write_summary(parts_.out, text);
-  return {*last_, round(), text, true, divergence_warning(metrics_->first(), *last_)};
+  return {*last_, round(), text, true, std::move(warnings)};
 }
 
 }  // namespace hearsay::run

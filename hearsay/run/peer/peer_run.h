@@ -80,7 +80,8 @@ class PeerRun final : public train::RunView {
   void tell_of_fleet();
   void reload_fleet();
   Outcome finish();
-  std::string summary(const std::string& model_sha256) const;
+  std::string summary(const std::string& model_sha256,
+                      std::span<const Warning> warnings = {}) const;
   const peer::Peer& peer() const { return host_->peer(); }
 
   Parts parts_;

@@ -22,7 +22,7 @@ struct RunEnd {
     kElsewhere,  ///< another process trains it
   };
   How how = How::kStopped;
-  std::string message{};    ///< why it failed, or a finished run's warning; else empty
+  std::string message{};    ///< why it failed, or a finished run's warnings; else empty
   std::uint64_t round = 0;  ///< completed rounds of a run that was stopped in this process; else 0
 };
 

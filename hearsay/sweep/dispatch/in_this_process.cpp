@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "hearsay/core/error.h"
 #include "hearsay/run/fleet.h"
@@ -101,7 +102,11 @@ class ThisProcess {
   }
 
   void end(std::size_t i, const run::Outcome& outcome) {
-    if (outcome.finished) return end(i, {RunEnd::How::kFinished, outcome.warning});
+    if (outcome.finished) {
+      std::vector<std::string> texts;
+      for (const run::Warning& warning : outcome.warnings) texts.push_back(warning.text());
+      return end(i, {RunEnd::How::kFinished, fmt::format("{}", fmt::join(texts, "; "))});
+    }
     end(i, {.how = RunEnd::How::kStopped, .round = outcome.round});
   }
 
