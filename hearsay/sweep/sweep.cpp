@@ -11,6 +11,8 @@
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/text.h"
+#include "hearsay/core/toml_table.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/score.h"
 #include "hearsay/sweep/sweep_file.h"
@@ -105,7 +107,7 @@ class Maker {
     const std::vector<std::string> labels = labels_of(name);
     if (std::ranges::find(labels, label) != labels.end()) return;
     throw InvalidArgument(fmt::format("[{}] there is no {} '{}'; there are {}", where, name, label,
-                                      fmt::join(labels, ", ")));
+                                      name_list(labels)));
   }
 
   /// Checks that every reference to a row, a value of an axis or a figure names an existing one.
@@ -374,7 +376,7 @@ Sweep read_sweep_file(const std::string& file, const SweepOptions& options) {
   if (!std::filesystem::is_regular_file(file, error)) {
     throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", file));
   }
-  return read_sweep(read_file(file), file, options);
+  return read_sweep(read_file(file, kMostTomlBytes), file, options);
 }
 
 std::string name_of(const Sweep& sweep) {
