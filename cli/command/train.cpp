@@ -20,7 +20,6 @@
 #include "hearsay/backend/device.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
-#include "hearsay/core/toml_table.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
 #include "hearsay/run/compare.h"

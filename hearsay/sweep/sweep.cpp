@@ -12,7 +12,6 @@
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/text.h"
-#include "hearsay/core/toml_table.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/score.h"
 #include "hearsay/sweep/sweep_file.h"
@@ -376,7 +375,7 @@ Sweep read_sweep_file(const std::string& file, const SweepOptions& options) {
   if (!std::filesystem::is_regular_file(file, error)) {
     throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", file));
   }
-  return read_sweep(read_file(file, kMostTomlBytes), file, options);
+  return read_sweep(read_file(file), file, options);
 }
 
 std::string name_of(const Sweep& sweep) {
