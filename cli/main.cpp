@@ -1,6 +1,7 @@
 #include <fcntl.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -58,7 +59,7 @@ int run(int argc, char** argv) {
 void say(const std::exception& error) {
   const std::size_t process = hearsay::transport::launched_rank();
   if (process == 0) {
-    hearsay::cli::complain("hearsay: {}\n", error.what());
+    hearsay::cli::complain("hearsay: {}\n", hearsay::message_of(error));
     return;
   }
   using Clock = std::chrono::steady_clock;
@@ -67,7 +68,7 @@ void say(const std::exception& error) {
     if (hearsay::cli::stop_requested()) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  hearsay::cli::complain("hearsay: process {}: {}\n", process, error.what());
+  hearsay::cli::complain("hearsay: process {}: {}\n", process, hearsay::message_of(error));
 }
 
 /// A standard stream may have been closed by the parent process. Its number would be given to the
@@ -85,6 +86,7 @@ void open_standard_streams() {
 /// (docs/errors.md).
 int main(int argc, char** argv) {
   open_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond ulimit -f writing fails, with a reason
   try {
     const int status = run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -32,10 +32,10 @@ int in_all_processes(transport::Transport& transport, const std::function<int(Ru
     if (group.alone()) throw;
     const int status = status_of(error);
     if (group.has_failed_together()) {
-      if (group.leads()) complain("hearsay: {}\n", error.what());
+      if (group.leads()) complain("hearsay: {}\n", message_of(error));
       return status;
     }
-    complain("hearsay: process {}: {}\n", process, error.what());
+    complain("hearsay: process {}: {}\n", process, message_of(error));
     std::fflush(nullptr);
     transport.abort(status);
     return status;

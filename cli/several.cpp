@@ -20,12 +20,13 @@ namespace fs = std::filesystem;
 std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs::path& out) {
   std::vector<fs::path> all;
   int number = 0;
+  std::error_code error;
   for (const NamedConfig& config : configs) {
     fs::path directory = out / config.name;
     if (out.empty()) {
       do {
         directory = run::numbered("runs", ++number);
-      } while (fs::exists(directory));
+      } while (fs::exists(directory, error));
     }
     if (std::ranges::count(all, directory) > 0) {
       throw InvalidArgument(fmt::format(

@@ -18,7 +18,8 @@ struct EvalOptions {
 };
 
 int eval_command(const EvalOptions& options) {
-  if (!std::filesystem::exists(options.file)) {
+  std::error_code error;
+  if (!std::filesystem::exists(options.file, error)) {
     throw InvalidArgument(fmt::format("[eval] there is no file '{}'", options.file));
   }
   const bool all_said = !options.model.empty() && !options.data.empty();

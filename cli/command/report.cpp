@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 fs::path page_path(const std::vector<std::string>& directories) {
   if (directories.size() > 1) return "report.html";
   const fs::path only = directories.front();
-  return (fs::is_directory(only) ? only : only.parent_path()) / "report.html";
+  std::error_code error;
+  return (fs::is_directory(only, error) ? only : only.parent_path()) / "report.html";
 }
 
 bool all_in_sweeps(const report::Runs& runs) {
@@ -42,6 +43,7 @@ int report_command(const std::vector<std::string>& directories, const std::strin
     complain("hearsay: left out: {}\n", problem);
   }
   if (runs.runs.empty()) throw InvalidArgument("[report] none of the directories holds a run");
+  if (html.empty()) report::check_page_path(page_path(directories));
   for (const report::ShownSweep& sweep : runs.sweeps) {
     fmt::print("{}\n", report::sweep_text(sweep.record, sweep.table, false, wide));
   }

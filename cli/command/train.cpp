@@ -185,6 +185,10 @@ int train_one(const TrainOptions& options, Run& run) {
       page.emplace(options.live.address(), *options.live.port());
     }
   });
+  // Before the first step in which they differ: each would wait for the others in another.
+  group.agree_on("way to begin (--resume, --out or neither)", !options.resume.empty() ? "--resume"
+                                                              : !options.out.empty()  ? "--out"
+                                                                                      : "neither");
   run::Outcome outcome;
   std::uint64_t threads = 0;
   try {
@@ -199,7 +203,8 @@ int train_one(const TrainOptions& options, Run& run) {
       group.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
       group.agree([&] {  // what is wrong with the directory, `resume` says
-        if (fs::exists(out / "config.toml")) {
+        std::error_code error;
+        if (fs::exists(out / "config.toml", error)) {
           warn_of_slow_products(train::options_of_run(out).device, group);
         }
       });

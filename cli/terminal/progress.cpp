@@ -126,9 +126,13 @@ class TextProgress : public Progress {
     stopwatch_.start(run);
     last_.reset();
     if (!style_.lines) return;
-    fmt::print("{}{} {}peers on {} (second eigenvalue {:.4f}), {} with {}\n", style_.label,
-               run.peers(), config.timing == "asynchronous" ? "asynchronous " : "", config.graph,
-               run.graph().second_modulus, config.algorithm, config.compressor);
+    const std::string eigenvalue =
+        run.graph().has_spectrum
+            ? fmt::format(" (second eigenvalue {:.4f})", run.graph().second_modulus)
+            : "";
+    fmt::print("{}{} {}peers on {}{}, {} with {}\n", style_.label, run.peers(),
+               config.timing == "asynchronous" ? "asynchronous " : "", config.graph, eigenvalue,
+               config.algorithm, config.compressor);
     const std::uint32_t last = run.final_rounds();
     const std::string final_rounds = last > 0 ? fmt::format(" + {} final ones", last) : "";
     const auto unless_none = [](const std::string& spec) {

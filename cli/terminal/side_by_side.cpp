@@ -8,6 +8,7 @@
 #include "cli/terminal/complain.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/shell_word.h"
+#include "hearsay/core/error.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/table.h"
 
@@ -46,7 +47,7 @@ void SideBySide::ended(const sweep::SweepRun& run, const sweep::RunEnd& end) {
   try {
     report::write_page(run.out);
   } catch (const std::exception& error) {  // the other runs go on
-    complain("hearsay: warning: {}: {}\n", run.label, error.what());
+    complain("hearsay: warning: {}: {}\n", run.label, message_of(error));
   }
   if (end.how == How::kFinished) return;
   complain("hearsay: {} stopped at round {}; go on with: hearsay train --resume {}\n", run.label,

@@ -43,6 +43,12 @@ void check_graph(std::string_view name, const Needs& needs, const Surroundings& 
         "graph with longer phases (cycle:A+B,every=100), or sparse-push",
         name, s.graph_spec);
   }
+  if (needs.lambda_min_above_third && !s.graph.has_spectrum) {
+    refuse(
+        "[{}] needs lambda_min > -1/3, and the eigenvalues of {} take too long to compute; use "
+        "exact-diffusion, which mixes with (I+W)/2",
+        name, s.graph_spec);
+  }
   if (needs.lambda_min_above_third && s.graph.lambda_min <= -1.0 / 3 + 1e-9) {
     refuse(
         "[{}] needs lambda_min > -1/3, and {} has {:.4f}; use exact-diffusion, which mixes with "
@@ -56,6 +62,12 @@ void check_graph(std::string_view name, const Needs& needs, const Surroundings& 
 /// error, which no operator here has; the same criterion is applied to it.
 void check_mild(std::string_view name, const Surroundings& s) {
   const double quality = s.compressor.quality(s.layout);
+  if (!s.graph.has_spectrum && quality < 1) {
+    refuse(
+        "[{}] needs mild compression, and the eigenvalues of {}, which say how mild, take too long "
+        "to compute; use identity, or choco, which takes any",
+        name, s.graph_spec);
+  }
   const bool contractive = s.compressor.promise() == compress::Promise::kContractive;
   const double alpha = std::sqrt(contractive ? 1 - quality : 1 / quality - 1);
   const double bound = (1 - s.graph.rho) / (2 * std::max(1 - s.graph.lambda_min, 1e-12));

@@ -41,11 +41,14 @@ std::string stem_of(const fs::path& path) {
   return path.filename().string().substr(0, kStemLength);
 }
 
+/// Far more than the items and parts of any run take.
+constexpr std::uint64_t kMostManifestBytes = std::uint64_t{256} << 20;
+
 /// The bytes of an intact manifest. Throws CorruptData.
 Bytes read_whole(const fs::path& path) {
   Bytes bytes;
   try {
-    const std::string text = read_file(path);
+    const std::string text = read_file(path, kMostManifestBytes);
     bytes.assign(text.begin(), text.end());
   } catch (const RunFailed&) {
     throw CorruptData(fmt::format("[checkpoint] {} cannot be read", path.string()));

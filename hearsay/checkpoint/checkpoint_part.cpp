@@ -132,18 +132,19 @@ bool has_room_for(const StateList& list, PeerRange own, PeerRange peers) {
 }
 
 PartReader::PartReader(fs::path path, const Manifest::Part& part)
-    : path_(std::move(path)), peers_(part.peers), in_(path_, std::ios::binary) {
-  if (!in_) reject(fs::exists(path_) ? "cannot be read" : "is missing");
+    : path_(std::move(path)), peers_(part.peers) {
+  std::error_code error;
+  if (!fs::exists(path_, error)) reject("is missing");
+  if (const std::string why = in_.open(path_); !why.empty()) {
+    reject(fmt::format("cannot be read: {}", why));
+  }
   if (digest() != part.digest) reject("is damaged: its checksum does not match");
 }
 
 Digest PartReader::digest() {
   Sha256 sha;
   std::vector<char> buffer(kBuffer);
-  while (in_.read(buffer.data(), kBuffer) || in_.gcount() > 0) {
-    sha.update(buffer.data(), static_cast<std::size_t>(in_.gcount()));
-  }
-  if (!in_.eof()) reject("cannot be read");
+  while (const std::size_t got = in_.read(buffer.data(), kBuffer)) sha.update(buffer.data(), got);
   return sha.finish();
 }
 
@@ -155,10 +156,8 @@ void PartReader::restore(const StateList& list, PeerRange own, backend::Kernels&
 }
 
 void PartReader::read(std::uint64_t at, void* data, std::size_t size) {
-  in_.clear();
-  in_.seekg(static_cast<std::streamoff>(at));
-  in_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
-  if (!in_) reject("cannot be read");
+  in_.seek(at);
+  if (in_.read(data, size) != size) reject("cannot be read");
 }
 
 void PartReader::reject(std::string_view why) const {

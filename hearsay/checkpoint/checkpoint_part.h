@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 
 #include "hearsay/backend/state.h"
 #include "hearsay/checkpoint/checkpoint_manifest.h"
+#include "hearsay/core/input_file.h"
 
 namespace hearsay::checkpoint {
 
@@ -21,8 +21,8 @@ bool has_room_for(const backend::StateList& list, PeerRange own, PeerRange peers
 /// A part file whose digest has been verified.
 class PartReader {
  public:
-  /// Reads the whole file once. Throws CorruptData, naming the file, if it is missing or its digest
-  /// differs.
+  /// Reads the whole file once. Throws CorruptData, naming the file, if it is missing, is no
+  /// regular file or has another digest.
   PartReader(std::filesystem::path path, const Manifest::Part& part);
 
   /// Copy the rows that the list stores, own and replicas. The list must have the part's items, and
@@ -38,7 +38,7 @@ class PartReader {
 
   std::filesystem::path path_;
   PeerRange peers_;
-  std::ifstream in_;
+  InputFile in_;
 };
 
 }  // namespace hearsay::checkpoint

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include <chrono>
 #include <thread>
@@ -16,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 
 namespace hearsay {
 
@@ -178,19 +178,20 @@ void sync_file(const std::filesystem::path& path) {
   if (synced != 0) fail("sync", path);
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    errno = EISDIR;
-    fail("read", path);
+std::string read_file(const std::filesystem::path& path, std::uint64_t most) {
+  InputFile in;
+  if (const std::string why = in.open(path); !why.empty()) {
+    throw RunFailed(fmt::format("[files] cannot read {}: {}", path.string(), why));
   }
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  char buffer[1 << 16];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    text.append(buffer, static_cast<std::size_t>(in.gcount()));
+  if (in.size() > most) {
+    throw CorruptData(fmt::format("[files] {} has {} bytes; at most {} are read", path.string(),
+                                  in.size(), most));
   }
-  if (!in.eof()) fail("read", path);
+  std::string text(in.size(), '\0');
+  text.resize(in.read(text.data(), text.size()));
+  // What was appended since; files of /proc have no size at all.
+  char more[1 << 12];
+  while (const std::size_t got = in.read(more, sizeof more)) text.append(more, got);
   return text;
 }
 

@@ -47,8 +47,10 @@ void write_user_file(const std::filesystem::path& path, std::string_view text);
 /// fsync a file. Throws RunFailed.
 void sync_file(const std::filesystem::path& path);
 
-/// The contents of a file. Throws RunFailed if it cannot be read.
-std::string read_file(const std::filesystem::path& path);
+/// The contents of a regular file (input_file.h). Throws RunFailed if it cannot be read, and
+/// CorruptData if it has more than `most` bytes.
+std::string read_file(const std::filesystem::path& path,
+                      std::uint64_t most = std::uint64_t{1} << 30);
 
 /// Whether a file exists that another process, maybe on another host, has made. Waits some seconds
 /// for it, as a network file system may show it late.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace hearsay {
 
@@ -44,6 +45,14 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
     }
   }
   return text;
+}
+
+std::string name_list(std::span<const std::string> names, std::string_view between) {
+  constexpr std::size_t kMost = 20;
+  const std::string list =
+      fmt::format("{}", fmt::join(names.first(std::min(names.size(), kMost)), between));
+  if (names.size() <= kMost) return list;
+  return fmt::format("{}{}... ({} in all)", list, between, names.size());
 }
 
 }  // namespace hearsay

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Numbers and tables as plain text, for a terminal.
@@ -14,5 +16,8 @@ std::string human_count(double count);
 
 /// Columns of text, the first left-aligned, the others right-aligned; the first row is the header.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
+
+/// The names that a message lists, "a, b, c": the first 20, and how many more there are.
+std::string name_list(std::span<const std::string> names, std::string_view between = ", ");
 
 }  // namespace hearsay

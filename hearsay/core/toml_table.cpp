@@ -1,6 +1,7 @@
 #include "hearsay/core/toml_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/ranges.h>
 
@@ -31,10 +32,34 @@ std::size_t end_of_string(std::string_view text, std::size_t begin) {
   return std::min(at, text.size());
 }
 
-/// Outside of strings and comments TOML is ASCII; toml++ 3 has undefined behaviour on some of what
-/// is not (is_non_ascii_horizontal_whitespace).
-void check_ascii(std::string_view text, const std::string& file) {
+/// toml++ and its tables recurse into each part of a dotted key and each bracket, and more of them
+/// would exhaust the stack.
+constexpr std::size_t kDeepest = 16;
+
+/// Counts how deep a value or key nests, from the characters outside of strings and comments.
+class Nesting {
+ public:
+  bool too_deep_after(char c) {
+    if (c == '[' || c == '{') ++brackets_;
+    if ((c == ']' || c == '}') && brackets_ > 0) --brackets_;
+    if (c == '.') ++dots_;
+    if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots_ = 0;
+    return brackets_ > kDeepest || dots_ >= kDeepest;
+  }
+
+ private:
+  std::size_t brackets_ = 0, dots_ = 0;
+};
+
+/// Checks what toml++ 3 does not survive: too much nesting, and some of the characters that are not
+/// ASCII outside of strings and comments, where TOML has none (is_non_ascii_horizontal_whitespace).
+void check_text(std::string_view text, const std::string& file) {
+  if (text.size() > kMostTomlBytes) {
+    throw InvalidArgument(fmt::format("[{}] has {} bytes; a TOML file has at most {} here", file,
+                                      text.size(), kMostTomlBytes));
+  }
   std::size_t line = 1;
+  Nesting nesting;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   for (std::size_t at = text.starts_with(kByteOrderMark) ? 3 : 0; at < text.size();) {
     const char c = text[at];
@@ -46,6 +71,11 @@ void check_ascii(std::string_view text, const std::string& file) {
           fmt::format("[{}, line {}] a character that is not ASCII; put the key or value in quotes",
                       file, line));
     }
+    if (c != '#' && nesting.too_deep_after(c)) {
+      throw InvalidArgument(
+          fmt::format("[{}, line {}] nests deeper than {} tables or lists; nothing here does", file,
+                      line, kDeepest));
+    }
     line += static_cast<std::size_t>(std::ranges::count(text.substr(at, next - at), '\n'));
     at = next;
   }
@@ -54,7 +84,7 @@ void check_ascii(std::string_view text, const std::string& file) {
 }  // namespace
 
 toml::table parse_toml(std::string_view text, const std::string& file) {
-  check_ascii(text, file);
+  check_text(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
@@ -163,7 +193,9 @@ std::string TomlTable::text_of(const toml::node& node, std::string_view key) con
 
 double TomlTable::number_of(const toml::node& node, std::string_view key) const {
   if (!node.is_number()) fail(node, "{} must be a number", key);
-  return *node.value<double>();
+  const double value = *node.value<double>();
+  if (!std::isfinite(value)) fail(node, "{} must be a finite number, got {}", key, value);
+  return value;
 }
 
 std::uint64_t TomlTable::count_of(const toml::node& node, std::string_view key) const {

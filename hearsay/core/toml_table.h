@@ -13,7 +13,11 @@
 
 namespace hearsay {
 
-/// Throws InvalidArgument, "[FILE, line N] ...", if the text is not TOML.
+/// The most bytes that parse_toml takes, far more than any file needs.
+inline constexpr std::size_t kMostTomlBytes = std::size_t{4} << 20;
+
+/// Throws InvalidArgument, "[FILE, line N] ...", if the text is not TOML, is longer than
+/// kMostTomlBytes or nests deeper than 16 tables and lists.
 toml::table parse_toml(std::string_view text, const std::string& file);
 
 /// A string or number as the text of a command line argument; empty for other types.

@@ -8,6 +8,7 @@
 #include "hearsay/algorithm/algorithm.h"
 #include "hearsay/compress/code/message.h"
 #include "hearsay/compress/compressor.h"
+#include "hearsay/core/memory.h"
 #include "hearsay/gossip/optimizer.h"
 
 namespace hearsay::cost {
@@ -143,6 +144,9 @@ std::size_t arrays_of(std::string_view algorithm, std::string_view optimizer,
 }
 
 double vector_bytes(std::string_view compressor, const Layout& layout) {
+  require_memory(
+      8 * static_cast<double>(layout.dim()), compressor,
+      fmt::format("a vector of {} parameters and its code: take a smaller one", layout.dim()));
   std::vector<float> model(layout.dim());
   Random random(1, Purpose::kProblem);
   for (float& value : model) value = static_cast<float>(random.normal());

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/text.h"
 
 namespace hearsay::data {
 
@@ -73,7 +74,7 @@ std::vector<std::uint16_t> new_labels(const Dataset& dataset,
     }
     if (found == classes.end()) {
       refuse(dataset, fmt::format("it has a class '{}', which is not among classes = ['{}']", name,
-                                  fmt::join(classes, "', '")));
+                                  name_list(classes, "', '")));
     }
     labels[label] = static_cast<std::uint16_t>(found - classes.begin());
   }
@@ -94,7 +95,7 @@ void set_classes(Dataset& dataset, const std::vector<std::string>& classes) {
                              dataset.classes - 1)
                : fmt::format("the fleet must say which classes there are, since devices may have "
                              "others; this one has classes = ['{}']",
-                             fmt::join(dataset.class_names, "', '")));
+                             name_list(dataset.class_names, "', '")));
   }
   const std::vector<std::uint16_t> labels = new_labels(dataset, classes);
   for (Samples* samples : {&dataset.train, &dataset.test, &dataset.validation}) {

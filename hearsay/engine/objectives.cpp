@@ -1,11 +1,13 @@
 #include "hearsay/engine/objectives.h"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/memory.h"
 #include "hearsay/data/agreement.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/data/partition.h"
@@ -35,6 +37,26 @@ constexpr ObjectiveEntry kRegistry[] = {
      "binary logistic regression on made-up data, with a known optimum", kLogisticParameters,
      make_logistic},
 };
+
+/// Throws InvalidArgument if the models with their gradients, or what the backward pass of one
+/// minibatch needs of every convolution and linear layer, are more than this machine can hold.
+void check_memory(const model::Network& network, const ObjectiveContext& context) {
+  const std::size_t dim = network.layout().dim();
+  require_memory(8 * static_cast<double>(dim) * static_cast<double>(context.rows), context.model,
+                 fmt::format("its {} parameters and their gradient at each of {} peers: take a "
+                             "smaller --model or fewer --peers",
+                             dim, context.rows));
+  double values = 0;
+  for (const model::Operation& operation : network.operations()) {
+    const bool multiplies = std::holds_alternative<model::Conv2d>(operation.kind) ||
+                            std::holds_alternative<model::Linear>(operation.kind);
+    if (multiplies) values += static_cast<double>(operation.shape.size());
+  }
+  const double width = context.kernels.precision() == backend::Precision::kInt8 ? 1 : 4;
+  require_memory(width * values * static_cast<double>(context.batch), "batch",
+                 fmt::format("the activations of {} samples: take a smaller --batch or --model",
+                             context.batch));
+}
 
 }  // namespace
 
@@ -77,6 +99,7 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
                                      data::kTenths, context.peers, context.seed);
   auto network = model::make_model(
       context.model, {dataset->channels, dataset->height, dataset->width}, dataset->outputs());
+  if (context.kernels.on_host()) check_memory(network, context);  // a device does so itself
   auto augmentation = data::make_augmentation(context.augment, *dataset);
   std::vector<std::uint32_t> statistics;
   if (context.estimates && network.buffers().dim() > 0) {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/text.h"
 
 namespace hearsay::engine {
 
@@ -164,7 +165,7 @@ bool matches(std::string_view patterns, std::string_view name) {
 std::unique_ptr<Objective> train_only(std::unique_ptr<Objective> whole, std::string_view patterns,
                                       std::span<const float> start,
                                       const ObjectiveContext& context) {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   std::size_t found = 0;
   for (const Segment& segment : whole->layout().segments()) {
     names.push_back(segment.name);
@@ -173,7 +174,7 @@ std::unique_ptr<Objective> train_only(std::unique_ptr<Objective> whole, std::str
   if (found == 0) {
     throw InvalidArgument(
         fmt::format("[train-only] no tensor of the model is named '{}'; there are {}", patterns,
-                    fmt::join(names, ", ")));
+                    name_list(names)));
   }
   if (found == names.size()) return whole;
   return std::make_unique<TrainOnly>(std::move(whole), patterns, start, context);

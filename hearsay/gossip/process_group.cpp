@@ -56,7 +56,7 @@ void ProcessGroup::agree(const std::function<void()>& body) {
   try {
     body();
   } catch (const std::exception& error) {
-    message = bytes_of(error.what());
+    message = bytes_of(message_of(error));
     message.insert(message.begin(), static_cast<std::uint8_t>(kind_of(error)));
   }
   const std::vector<Bytes> all = collectives_.all_gather(message);

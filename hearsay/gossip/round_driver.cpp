@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/memory.h"
 #include "hearsay/core/sha256.h"
 #include "hearsay/gossip/message_exchange.h"
 
@@ -91,6 +92,7 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
   check_robust();
   parts_.schedule->keep(first_, rows_);
   const std::size_t dim = layout().dim();
+  check_memory();
   if (parts_.optimizer) optimizer_ = parts_.optimizer(kernels_, rows_, dim);
 
   Link link(parts_.link, peers(), parts_.seed);
@@ -153,6 +155,22 @@ RoundDriver::RoundDriver(DriverParts parts, std::shared_ptr<Machine> machine)
   }
   gradient_ = kernels_.allocate(rows_, dim);
   start();
+}
+
+/// Before the first array of all rows is allocated. Counts the model, the gradient and what the
+/// method keeps, not the optimizer's: at least so much is needed.
+void RoundDriver::check_memory() const {
+  if (!kernels_.on_host()) return;
+  std::size_t arrays = 2;
+  if (algorithm::registry().contains(parts_.method.name)) {
+    const algorithm::Footprint footprint = algorithm::registry().find(parts_.method.name).footprint;
+    arrays += footprint.kept + (footprint.public_copies ? 1 : 0);
+  }
+  require_memory(4 * static_cast<double>(arrays * rows_) * static_cast<double>(layout().dim()),
+                 parts_.method.name,
+                 fmt::format("{} arrays of {} parameters at each of {} peers: take a smaller "
+                             "--model or fewer --peers",
+                             arrays, layout().dim(), rows_));
 }
 
 /// Makes what stands between a message and the method: lies, and what receivers do against them.

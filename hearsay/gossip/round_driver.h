@@ -167,6 +167,7 @@ class RoundDriver {
   void step();
   void emit();
   void check_outbox() const;
+  void check_memory() const;
   void check_robust();
   void mix();
   void mix(const algorithm::Exchange& arrived);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "hearsay/core/random.h"
@@ -70,9 +71,11 @@ std::size_t rounds_to_average(std::span<const Weights> period, double messages,
     if (push_sum.spread() <= target) return round;
     push_sum.round(period[round % period.size()]);
   }
+  if (spectrum.second_modulus >= 1) return Facts::kNever;
   const double periods = std::log(target / push_sum.spread()) / std::log(spectrum.second_modulus);
-  return most + static_cast<std::size_t>(
-                    std::ceil(std::max(0.0, periods) * static_cast<double>(period.size())));
+  const double left = std::ceil(std::max(0.0, periods) * static_cast<double>(period.size()));
+  return left < static_cast<double>(Facts::kNever) ? most + static_cast<std::size_t>(left)
+                                                   : Facts::kNever;
 }
 
 void add_properties(std::span<const Weights> period, Facts& facts) {
@@ -95,7 +98,7 @@ void add_properties(std::span<const Weights> period, Facts& facts) {
   }
 }
 
-double lambda_min(std::span<const Weights> period) {
+std::optional<double> lambda_min(std::span<const Weights> period) {
   double smallest = 1;
   const Edge* last = nullptr;
   for (const Weights& weights : period) {
@@ -103,28 +106,48 @@ double lambda_min(std::span<const Weights> period) {
     if (table == last) continue;  // the same matrix as before
     last = table;
     const bool few = weights.peers() <= kDensePeers;
-    smallest = std::min(smallest, few ? dense_lambda_min(weights) : krylov_lambda_min(weights));
+    const auto found = few ? dense_lambda_min(weights) : krylov_lambda_min(weights);
+    if (!found) return std::nullopt;
+    smallest = std::min(smallest, *found);
   }
   return smallest;
 }
 
-void add_spectrum(std::span<const Weights> period, Facts& facts) {
+std::optional<Spectrum> spectrum_of(std::span<const Weights> period,
+                                    const std::optional<Circulants>& circulants) {
+  const auto peers = static_cast<double>(period.front().peers());
+  if (circulants) return circulants->spectrum();
+  if (peers > kDensePeers) return krylov_spectrum(period);
+  if (10 * static_cast<double>(period.size()) * peers * peers * peers > kMostSolverWork)
+    return std::nullopt;
+  return dense_spectrum(period);
+}
+
+/// Returns false if that would take too long.
+bool add_spectrum(std::span<const Weights> period, Facts& facts) {
   const auto circulants = Circulants::of(period);
-  Spectrum spectrum;
-  if (circulants) {
-    spectrum = circulants->spectrum();
-  } else if (facts.peers <= kDensePeers) {
-    spectrum = dense_spectrum(period);
-  } else {
-    spectrum = krylov_spectrum(period);
-  }
-  facts.rho = spectrum.rho;
-  facts.second_modulus = spectrum.second_modulus;
+  const auto spectrum = spectrum_of(period, circulants);
+  if (!spectrum) return false;
+  facts.rho = spectrum->rho;
+  facts.second_modulus = spectrum->second_modulus;
   if (facts.symmetric) {
-    facts.lambda_min = circulants ? circulants->smallest_real_part() : lambda_min(period);
+    const auto smallest = circulants ? circulants->smallest_real_part() : lambda_min(period);
+    if (!smallest) return false;
+    facts.lambda_min = *smallest;
   }
-  if (!facts.doubly_stochastic) facts.perron = perron_weights(period);
-  facts.rounds_to_1e3 = rounds_to_average(period, facts.messages_per_round, spectrum, circulants);
+  if (!facts.doubly_stochastic) {
+    auto perron = perron_weights(period);
+    if (!perron) return false;
+    facts.perron = std::move(*perron);
+  }
+  facts.rounds_to_1e3 = rounds_to_average(period, facts.messages_per_round, *spectrum, circulants);
+  return true;
+}
+
+void leave_out_spectrum(Facts& facts) {
+  facts.has_spectrum = false;
+  facts.rho = facts.second_modulus = facts.lambda_min = std::numeric_limits<double>::quiet_NaN();
+  facts.perron.clear();
 }
 
 }  // namespace
@@ -137,7 +160,9 @@ Facts facts_of(const Schedule& schedule, Depth depth) {
   if (depth == Depth::kProperties) return facts;
   facts.perron.assign(facts.peers, 1.0);
   facts.lambda_min = facts.peers == 1 ? 1 : 0;
-  if (facts.strongly_connected && facts.peers > 1) add_spectrum(period, facts);
+  if (facts.strongly_connected && facts.peers > 1 && !add_spectrum(period, facts)) {
+    leave_out_spectrum(facts);
+  }
   if (!facts.strongly_connected) facts.rho = facts.second_modulus = 1;  // no consensus
   return facts;
 }

@@ -24,12 +24,16 @@ struct Facts {
   /// Every peer receives the weights that it sends, in the same order, in every round there will
   /// be: push-sum weights stay exactly 1.
   bool balanced = false;
-  double rho = 0;              ///< ||P - 11'/n||_2
-  double second_modulus = 0;   ///< second largest |eigenvalue| of P
-  double lambda_min = 0;       ///< smallest eigenvalue of any W; only if symmetric, else 0
-  std::vector<double> perron;  ///< n times the Perron vector of P: the limit of push-sum weights
-  std::size_t rounds_to_1e3 =
-      0;  ///< rounds until push-sum has reduced the spread of a random vector to 1e-3 of it
+  /// False where the spectral properties would take too long: a large graph that mixes slowly and
+  /// is neither circulant nor small. rho to lambda_min are NaN then, perron is empty and rounds 0.
+  bool has_spectrum = true;
+  double rho = 0;                 ///< ||P - 11'/n||_2
+  double second_modulus = 0;      ///< second largest |eigenvalue| of P
+  double lambda_min = 0;          ///< smallest eigenvalue of any W; only if symmetric, else 0
+  std::vector<double> perron;     ///< n times the Perron vector of P: the limit of push-sum weights
+  std::size_t rounds_to_1e3 = 0;  ///< rounds until push-sum has reduced the spread of a random
+                                  ///< vector to 1e-3 of it; kNever if there are too many to count
+  static constexpr std::size_t kNever = std::size_t{1} << 53;
   std::size_t min_out_degree = 0, max_out_degree = 0;
   double messages_per_round = 0;  ///< mean over the period
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/core/error.h"
 #include "hearsay/core/markup.h"
 #include "hearsay/report/page/page.h"
 
@@ -25,8 +26,30 @@ std::string waiting_page(const std::string& reason) {
       escape_markup(reason));
 }
 
+/// A file or folder of the run that is a link, or "": it may lead out of the run directory, to what
+/// viewers must not see.
+std::string link_in(const fs::path& run) {
+  const auto is_link = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_symlink(path, error);
+  };
+  for (const char* folder : {"", "compare", "compare/silence", "compare/full"}) {
+    if (*folder != '\0' && is_link(run / folder)) return folder;
+    for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "fleet.json",
+                             "events.jsonl", "peer.toml"}) {
+      const fs::path file = fs::path(folder) / name;
+      if (is_link(run / file)) return file.string();
+    }
+  }
+  return "";
+}
+
 std::string make(const fs::path& run, bool live) {
   try {
+    if (const std::string link = link_in(run); !link.empty()) {
+      return waiting_page(fmt::format(
+          "{} is a symbolic link, and only files of the run directory itself are shown", link));
+    }
     const std::vector<std::string> directories = {run.string()};
     const report::Page page = report::make_page(directories, {.live = live});
     if (page.runs > 0) return page.html;
@@ -36,7 +59,7 @@ std::string make(const fs::path& run, bool live) {
         "the page of this run takes more memory than is given to the live one; hearsay report "
         "makes it");
   } catch (const std::exception& error) {
-    return waiting_page(error.what());
+    return waiting_page(message_of(error));
   }
 }
 

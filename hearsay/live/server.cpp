@@ -240,7 +240,8 @@ class HttpServer : public Server, private httplib::Server {
   }
 
   void send_file(const char* name, Response& response) {
-    const int descriptor = ::open((run_ / name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int descriptor =
+        ::open((run_ / name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     struct stat facts {};
     if (descriptor < 0 || ::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
       if (descriptor >= 0) ::close(descriptor);

@@ -15,8 +15,10 @@ namespace {
 /// A file that is open for reading, or none.
 class Reader {
  public:
-  /// Non-blocking: a pipe in place of the file has no lines.
-  explicit Reader(const char* path) : descriptor_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  /// Non-blocking: a pipe in place of the file has no lines. Nor has a link, which may lead out of
+  /// the run directory.
+  explicit Reader(const char* path)
+      : descriptor_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)) {
     if (descriptor_ >= 0 && (::fstat(descriptor_, &facts_) != 0 || !S_ISREG(facts_.st_mode))) {
       ::close(std::exchange(descriptor_, -1));
     }

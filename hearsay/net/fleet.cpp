@@ -142,8 +142,8 @@ Fleet parse_fleet(std::string_view text, const std::string& source) {
 Fleet read_fleet(const std::filesystem::path& file) {
   std::string text;
   try {
-    text = read_file(file);
-  } catch (const RunFailed& error) {
+    text = read_file(file, kMostTomlBytes);
+  } catch (const std::runtime_error& error) {
     throw InvalidArgument(error.what());
   }
   return parse_fleet(text, file.string());

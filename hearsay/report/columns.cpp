@@ -1,14 +1,13 @@
 #include "hearsay/report/columns.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 
 namespace hearsay::report {
 
@@ -20,12 +19,19 @@ using Json = nlohmann::json;
 /// they are not valid JSON.
 template <class Act>
 void for_each_line(const std::filesystem::path& file, std::size_t most, const Act& act) {
-  std::ifstream in(file, std::ios::binary);
+  InputFile in;
+  if (const std::string why = in.open(file); !why.empty()) {
+    throw RunFailed(fmt::format("[report] cannot read {}: {}", file.string(), why));
+  }
+  if (in.size() > Columns::kMostFileBytes) {
+    throw CorruptData(fmt::format("[report] {} has {} bytes; at most {} are read", file.string(),
+                                  in.size(), Columns::kMostFileBytes));
+  }
   std::string line;
   std::vector<char> piece(std::size_t{1} << 20);
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+  while (const std::size_t got = in.read(piece.data(), piece.size())) {
     const char* at = piece.data();
-    const char* const end = at + in.gcount();
+    const char* const end = at + got;
     while (at < end) {
       const auto* stop =
           static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
@@ -36,10 +42,6 @@ void for_each_line(const std::filesystem::path& file, std::size_t most, const Ac
       line.clear();
       at = stop + 1;
     }
-  }
-  if (!in.eof()) {
-    throw RunFailed(
-        fmt::format("[report] cannot read {}: {}", file.string(), std::strerror(errno)));
   }
   if (!line.empty()) act(line, false);
 }
@@ -210,10 +212,6 @@ class Columns::Reader {
 };
 
 Columns::Columns(const std::filesystem::path& file) {
-  if (const auto size = std::filesystem::file_size(file); size > kMostFileBytes) {
-    throw CorruptData(fmt::format("[report] {} has {} bytes; at most {} are read", file.string(),
-                                  size, kMostFileBytes));
-  }
   Reader reader(*this, file.string());
   for_each_line(file, kMostLineBytes,
                 [&](const std::string& text, bool ended) { reader.take(text, ended); });

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 #include "hearsay/run/json_file.h"
 
 namespace hearsay::report {
@@ -44,7 +44,8 @@ double field_number(const Json& object, const char* key) {
 }
 
 void read_members(const fs::path& file, FleetView& view) {
-  if (fs::file_size(file) > FleetView::kMostFileBytes) {
+  std::error_code error;
+  if (const auto size = fs::file_size(file, error); !error && size > FleetView::kMostFileBytes) {
     throw CorruptData(fmt::format("[report] {} has more than {} bytes", file.string(),
                                   FleetView::kMostFileBytes));
   }
@@ -75,17 +76,13 @@ void read_members(const fs::path& file, FleetView& view) {
 
 /// The last bytes of a file, from the beginning of a line.
 std::string end_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(0, std::ios::end);
-  const std::streamoff size = in.tellg();
-  const auto most = static_cast<std::streamoff>(FleetView::kMostEventBytes);
-  const std::streamoff from = std::max<std::streamoff>(0, size - most);
-  if (!in || size <= 0) return "";
-  in.seekg(from);
-  std::string text(static_cast<std::size_t>(size - from), '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
-  if (from > 0) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  InputFile in;
+  if (!in.open(file).empty() || in.size() == 0) return "";
+  std::string text(std::min<std::uint64_t>(in.size(), FleetView::kMostEventBytes), '\0');
+  const std::uint64_t from = in.size() - text.size();
+  in.seek(from);
+  text.resize(in.read(text.data(), text.size()));
+  if (from > 0 && !text.empty()) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);
   return text;
 }
 
@@ -126,7 +123,7 @@ FleetView read_fleet_view(const fs::path& run) {
     try {
       how(file, view);
     } catch (const std::exception& error) {
-      view.problems.emplace_back(error.what());
+      view.problems.emplace_back(message_of(error));
     }
   };
   read(run / "fleet.json", read_members);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 #include "hearsay/run/compare.h"
 #include "hearsay/run/json_file.h"
 
@@ -41,7 +41,8 @@ std::string missing_in(const fs::path& directory) {
 }
 
 train::RunOptions read_config(const fs::path& file) {
-  if (const auto size = fs::file_size(file); size > kMostConfigBytes) {
+  std::error_code error;
+  if (const auto size = fs::file_size(file, error); !error && size > kMostConfigBytes) {
     throw CorruptData(fmt::format("[report] {} has {} bytes; a config has at most {}",
                                   file.string(), size, kMostConfigBytes));
   }
@@ -51,12 +52,13 @@ train::RunOptions read_config(const fs::path& file) {
 /// The metrics of the run as described by its first evaluation; null if it has no description.
 Json described_metrics(const fs::path& metrics) {
   constexpr int kDeepest = 4;  // of a list of rows; deeper values are dropped
-  std::ifstream in(metrics, std::ios::binary);
+  InputFile in;
+  if (!in.open(metrics).empty()) return {};
   std::string line, piece(std::size_t{1} << 16, '\0');
   while (line.find('\n') == std::string::npos && line.size() < Columns::kMostLineBytes) {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    if (in.gcount() == 0) break;
-    line.append(piece, 0, static_cast<std::size_t>(in.gcount()));
+    const std::size_t got = in.read(piece.data(), piece.size());
+    if (got == 0) break;
+    line.append(piece, 0, got);
   }
   line.resize(std::min(line.find('\n'), line.size()));
   const auto is_shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; };
@@ -236,7 +238,7 @@ std::vector<std::pair<std::string, Record>> control_records(const fs::path& run,
       if (record.config().hash() != control.config.hash()) continue;
       found.emplace_back(std::string(control.label), std::move(record));
     } catch (const std::exception& problem) {
-      problems.emplace_back(problem.what());
+      problems.emplace_back(message_of(problem));
     }
   }
   return found;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hearsay/core/error.h"
 #include "hearsay/report/joined_run.h"
 
 namespace hearsay::report {
@@ -60,7 +61,7 @@ class Reader {
           {std::move(record), label, std::move(controls), std::move(place), std::move(fleet)});
       found->second = all_.runs.size() - 1;
     } catch (const std::exception& error) {
-      all_.problems.emplace_back(error.what());
+      all_.problems.emplace_back(message_of(error));
     }
     return found->second;
   }
@@ -85,7 +86,7 @@ class Reader {
       sweep.table = tabulate(sweep.record, records);
       all_.sweeps.push_back(std::move(sweep));
     } catch (const std::exception& error) {
-      all_.problems.emplace_back(error.what());
+      all_.problems.emplace_back(message_of(error));
     }
   }
 

@@ -92,7 +92,7 @@ ControlsOutcome run_controls(const std::filesystem::path& out, std::uint64_t thr
       result.finished = outcome.finished;
     } catch (const std::exception& error) {
       if (!group.alone() && !group.has_failed_together()) throw;  // other ranks wait for this one
-      result.warnings.push_back(fmt::format("[compare {}] {}", control.name, error.what()));
+      result.warnings.push_back(fmt::format("[compare {}] {}", control.name, message_of(error)));
     }
     if (!result.finished) break;
   }

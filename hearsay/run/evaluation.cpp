@@ -67,9 +67,10 @@ Evaluation evaluate_file(const fs::path& file, const train::RunOptions& config) 
 }
 
 std::optional<train::RunOptions> settings_of_export(const fs::path& file) {
+  std::error_code error;
   const fs::path directory = fs::absolute(file).lexically_normal().parent_path();
   const fs::path settings = directory.parent_path() / "config.toml";
-  if (directory.filename() != "models" || !fs::exists(settings)) return {};
+  if (directory.filename() != "models" || !fs::exists(settings, error)) return {};
   return train::options_of_run(settings.parent_path());
 }
 

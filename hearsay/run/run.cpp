@@ -103,7 +103,8 @@ AlreadyExists directory_taken(const fs::path& out) {
 void check_free(const fs::path& out) {
   std::error_code error;
   if (fs::exists(out / "config.toml", error)) throw directory_taken(out);
-  for (const char* name : {"metrics.jsonl", "summary.json", "checkpoint", "models", "compare"}) {
+  for (const char* name :
+       {"metrics.jsonl", "summary.json", "checkpoint", "models", "compare", "report.html"}) {
     if (!fs::exists(out / name, error)) continue;
     if (fs::exists(out / "config.toml", error)) throw directory_taken(out);  // it has just begun
     throw InvalidArgument(fmt::format(
@@ -138,7 +139,8 @@ Outcome run_in_new(const fs::path& parent, const train::RunOptions& config, fs::
                    Observer& observer, gossip::ProcessGroup& group, const train::RunParts& parts) {
   for (int number = 1;; ++number) {
     out = numbered(parent, number);
-    if (group.any(fs::exists(out))) continue;
+    std::error_code error;  // what is wrong with the directory, run() says
+    if (group.any(fs::exists(out, error))) continue;
     try {
       return run(config, out, observer, group, parts);
     } catch (const AlreadyExists&) {

@@ -27,8 +27,9 @@ RunLock::~RunLock() {
 }
 
 void RunLock::take(const std::filesystem::path& config) {
-  descriptor_ = ::open(config.c_str(), O_RDWR | O_CLOEXEC);  // NFS locks need write access
-  if (descriptor_ < 0) descriptor_ = ::open(config.c_str(), O_RDONLY | O_CLOEXEC);
+  descriptor_ =
+      ::open(config.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);  // NFS locks need write access
+  if (descriptor_ < 0) descriptor_ = ::open(config.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) return;
   // A caller of is_being_trained holds the lock for an instant.
   constexpr int kTries = 5;
@@ -43,7 +44,7 @@ void RunLock::take(const std::filesystem::path& config) {
 }
 
 bool is_being_trained(const std::filesystem::path& run) {
-  const int descriptor = ::open((run / "config.toml").c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open((run / "config.toml").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return false;
   const bool refused = is_refused(descriptor, LOCK_SH);
   ::close(descriptor);

@@ -11,6 +11,7 @@
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/text.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/score.h"
 #include "hearsay/sweep/sweep_file.h"
@@ -105,7 +106,7 @@ class Maker {
     const std::vector<std::string> labels = labels_of(name);
     if (std::ranges::find(labels, label) != labels.end()) return;
     throw InvalidArgument(fmt::format("[{}] there is no {} '{}'; there are {}", where, name, label,
-                                      fmt::join(labels, ", ")));
+                                      name_list(labels)));
   }
 
   /// Checks that every reference to a row, a value of an axis or a figure names an existing one.

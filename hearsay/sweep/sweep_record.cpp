@@ -154,7 +154,9 @@ SweepRecord read_sweep_record(const fs::path& file) {
   SweepRecord record;
   const Json json = run::read_json_file(file, "sweep");
   try {
-    if (json.at("v") != kVersion) throw CorruptData(fmt::format("its 'v' is not {}", kVersion));
+    if (json.value("v", 0) != kVersion) {
+      throw CorruptData(fmt::format("its 'v' is not {}", kVersion));
+    }
     Sweep& sweep = record.sweep;
     sweep.title = json.at("title");
     sweep.source = json.at("source");
@@ -180,9 +182,10 @@ SweepRecord read_sweep_record(const fs::path& file) {
     for (const Json& one : json.at("differences")) {
       sweep.differences.push_back(difference_of(one));
     }
-  } catch (const Json::exception& error) {
+  } catch (const Json::exception&) {
     throw CorruptData(
-        fmt::format("[sweep] {} is no record of a sweep: {}", file.string(), error.what()));
+        fmt::format("[sweep] {} is no record of a sweep: {}; remove it, or sweep again",
+                    file.string(), "a value is missing or of another type than hearsay writes"));
   } catch (const CorruptData& error) {
     throw CorruptData(fmt::format("[sweep] {} is no record that this version reads: {}",
                                   file.string(), error.what()));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -11,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
+#include "hearsay/run/json_file.h"
 #include "hearsay/run/run_lock.h"
 #include "hearsay/train/metrics.h"
 
@@ -46,6 +47,16 @@ std::optional<std::string> hash_in(const fs::path& directory) {
   }
 }
 
+/// What summary.json says that the run was; empty if it cannot be read.
+std::string hash_in_summary(const SweepRun& run) {
+  try {
+    const auto summary = run::read_json_file(run.out / "summary.json", "sweep");
+    return summary.value("config_hash", "");
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 /// The existing runs in `out`, by hash.
 std::map<std::string, fs::path> find_runs(const fs::path& out) {
   std::map<std::string, fs::path> found;
@@ -63,13 +74,12 @@ std::map<std::string, fs::path> find_runs(const fs::path& out) {
 }
 
 std::optional<train::Metrics> last_line(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return {};
-  constexpr std::streamoff kTail = 1 << 16;
-  const std::streamoff size = in.tellg(), begin = std::max<std::streamoff>(0, size - kTail);
-  std::string text(static_cast<std::size_t>(size - begin), '\0');
-  in.seekg(begin);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  InputFile in;
+  if (!in.open(path).empty()) return {};
+  constexpr std::uint64_t kTail = 1 << 16;
+  std::string text(std::min(in.size(), kTail), '\0');
+  in.seek(in.size() - text.size());
+  text.resize(in.read(text.data(), text.size()));
   const std::size_t end = text.rfind('\n');  // the rest is still being written
   if (end == std::string::npos) return {};
   const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
@@ -118,11 +128,8 @@ std::vector<SweepRun> wanted_runs(const SweepRuns& runs) {
 RunState state_of(const SweepRun& run) {
   std::error_code error;
   if (!fs::exists(run.out / "config.toml", error)) return RunState::kOpen;
-  if (fs::exists(run.out / "summary.json", error)) {
-    const auto summary =
-        nlohmann::json::parse(std::ifstream(run.out / "summary.json"), nullptr, false);
-    const auto hash = summary.is_object() ? summary.find("config_hash") : summary.end();
-    if (hash != summary.end() && *hash == run.config.hash()) return RunState::kFinished;
+  if (fs::exists(run.out / "summary.json", error) && hash_in_summary(run) == run.config.hash()) {
+    return RunState::kFinished;
   }
   return run::is_being_trained(run.out) ? RunState::kElsewhere : RunState::kBegun;
 }

@@ -1,11 +1,12 @@
 #include "hearsay/train/init.h"
 
 #include <algorithm>
-#include <fstream>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 #include "hearsay/core/sha256.h"
 
 namespace hearsay::train {
@@ -27,15 +28,15 @@ std::size_t mark_of(const std::string& init) {
 }
 
 std::string sha256_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(file)) {
+  InputFile in;
+  if (!in.open(file).empty()) {
     throw InvalidArgument(
         fmt::format("[init] there is no file '{}'; give a safetensors file, or none", file));
   }
   Sha256 sha;
-  char buffer[1 << 16];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    sha.update(buffer, static_cast<std::size_t>(in.gcount()));
+  std::vector<char> buffer(1 << 16);
+  while (const std::size_t got = in.read(buffer.data(), buffer.size())) {
+    sha.update(buffer.data(), got);
   }
   return sha.finish_hex();
 }
@@ -50,7 +51,8 @@ std::string pin_init(const std::string& init) {
 SavedModel load_init(const std::string& pinned, const Layout& layout, const Layout& buffer_layout) {
   const std::size_t at = mark_of(pinned);
   const std::string file = pinned.substr(0, at);
-  if (at != std::string::npos && !std::filesystem::exists(file)) {
+  std::error_code error;
+  if (at != std::string::npos && !std::filesystem::exists(file, error)) {
     throw InvalidArgument(
         fmt::format("[init] {} is gone since it was set; put back the file", file));
   }

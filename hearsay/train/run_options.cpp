@@ -325,7 +325,7 @@ std::string RunOptions::hash() const {
 RunOptions options_of_run(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "config.toml";
   RunOptions options;
-  options.read_toml(read_file(file), file.string());
+  options.read_toml(read_file(file, kMostTomlBytes), file.string());
   rename_older(options);
   return options;
 }

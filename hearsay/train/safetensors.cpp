@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +13,7 @@
 
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 
 namespace hearsay::train {
 
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kMostHeader = 100'000'000;  // the limit of the format's own library
+constexpr int kDeepest = 3;                         // in the header: an entry of a tensor's shape
 
 struct Tensor {
   std::string dtype;
@@ -44,28 +46,41 @@ std::optional<std::uint64_t> elements(std::span<const std::size_t> shape) {
   return count;
 }
 
+/// The bytes that the header of a file with such tensors may have: what people write beside them
+/// is little, and the counters of PyTorch are no more than the buffers.
+std::uint64_t most_header(const Layout& layout, const Layout& buffer_layout) {
+  constexpr std::uint64_t kBeside = std::uint64_t{4} << 20, kEntry = 1024;
+  std::uint64_t most = kBeside;
+  for (const Layout* one : {&layout, &buffer_layout}) {
+    for (const Segment& segment : one->segments()) most += 2 * (kEntry + segment.name.size());
+  }
+  return std::min(most, kMostHeader);
+}
+
 /// An open file whose header has been checked against the file's length.
 class Reader {
  public:
-  explicit Reader(const fs::path& path) : path_(path) {
+  Reader(const fs::path& path, std::uint64_t most_header) : path_(path) {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) {
       throw InvalidArgument(fmt::format("[safetensors] there is no file '{}'", path.string()));
     }
-    in_.open(path, std::ios::binary);
-    const std::uintmax_t size = fs::file_size(path, error);
-    if (error || !in_) {
-      throw RunFailed(fmt::format("[safetensors] cannot read {}", path.string()));
+    if (const std::string why = in_.open(path); !why.empty()) {
+      throw RunFailed(fmt::format("[safetensors] cannot read {}: {}", path.string(), why));
     }
+    const std::uint64_t size = in_.size();
     std::uint64_t length = 0;
     if (size < sizeof length) corrupt("is too short to be a safetensors file");
-    in_.read(reinterpret_cast<char*>(&length), sizeof length);
+    read_next(&length, sizeof length);
     if (length > size - sizeof length || length > kMostHeader) {
       corrupt(fmt::format("is no safetensors file: its header would have {} bytes", length));
     }
+    if (length > most_header) {
+      corrupt(fmt::format("has a header of {} bytes; that of this model has at most {}", length,
+                          most_header));
+    }
     std::string text(length, '\0');
-    in_.read(text.data(), static_cast<std::streamsize>(length));
-    if (!in_) corrupt("cannot be read");
+    read_next(text.data(), length);
     data_begin_ = sizeof length + length;
     read_header(text, size - data_begin_);
   }
@@ -87,9 +102,8 @@ class Reader {
     if (tensor.dtype != "F32") {
       misfit(fmt::format("has tensor '{}' as {}, and F32 is needed", segment.name, tensor.dtype));
     }
-    in_.seekg(static_cast<std::streamoff>(data_begin_ + tensor.begin));
-    in_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size_bytes()));
-    if (!in_) corrupt("cannot be read");
+    in_.seek(data_begin_ + tensor.begin);
+    read_next(out.data(), out.size_bytes());
     if (!std::ranges::all_of(out, [](float value) { return std::isfinite(value); })) {
       corrupt(fmt::format("has values in tensor '{}' that are not finite", segment.name));
     }
@@ -104,9 +118,23 @@ class Reader {
   }
 
  private:
+  void read_next(void* to, std::size_t size) {
+    if (in_.read(to, size) != size) corrupt("cannot be read");
+  }
+
   void read_header(const std::string& text, std::uint64_t data_size) {
-    const Json header = Json::parse(text, nullptr, false);
+    std::set<std::string> names;
+    std::string twice;
+    const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
+      if (depth == 1 && event == Json::parse_event_t::key) {
+        const auto& name = parsed.get_ref<const std::string&>();
+        if (!names.insert(name).second) twice = name;
+      }
+      return depth <= kDeepest;
+    };
+    const Json header = Json::parse(text, look, false);
     if (!header.is_object()) corrupt("is no safetensors file: its header is no JSON object");
+    if (!twice.empty()) corrupt(fmt::format("has tensor '{}' twice", twice));
     for (const auto& [name, entry] : header.items()) {
       if (name != "__metadata__") tensors_[name] = read_entry(name, entry, data_size);
     }
@@ -157,7 +185,7 @@ class Reader {
   }
 
   fs::path path_;
-  std::ifstream in_;
+  InputFile in_;
   std::uint64_t data_begin_ = 0;
   std::map<std::string, Tensor> tensors_;
 };
@@ -203,7 +231,7 @@ void write_safetensors(const fs::path& path, const Layout& layout, std::span<con
 
 SavedModel read_safetensors(const fs::path& path, const Layout& layout,
                             const Layout& buffer_layout) {
-  Reader reader(path);
+  Reader reader(path, most_header(layout, buffer_layout));
   SavedModel model;
   model.parameters = read_all(reader, layout);
   bool buffers = false;

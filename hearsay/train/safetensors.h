@@ -26,7 +26,8 @@ struct SavedModel {
 ///
 /// Throws CorruptData for anything that is not a safetensors file, and InvalidArgument for one of
 /// another model: the text names the file, the tensor, and both shapes. No size in the file is
-/// trusted for an allocation except the header's, which is below the file's length and 100 MB.
+/// trusted for an allocation except the header's, which is below the file's length and bounded by
+/// what the layouts need.
 SavedModel read_safetensors(const std::filesystem::path& path, const Layout& layout,
                             const Layout& buffer_layout = {});
 

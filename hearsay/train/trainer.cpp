@@ -1,6 +1,7 @@
 #include "hearsay/train/trainer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -58,7 +59,12 @@ std::vector<float> Trainer::start(const std::string& init) {
   }
   SavedModel saved = load_init(init, objective_->whole_layout(), objective_->buffer_layout());
   init_ = objective_->trained(saved.parameters);
-  return saved.buffers.empty() ? objective_->estimate_buffers(init_) : saved.buffers;
+  if (saved.buffers.empty()) saved.buffers = objective_->estimate_buffers(init_);
+  if (const double loss = objective_->evaluate(init_, saved.buffers).loss; !std::isfinite(loss)) {
+    throw InvalidArgument(fmt::format(
+        "[init] the loss of {} is {}; give a model that was trained on such data", init, loss));
+  }
+  return saved.buffers;
 }
 
 gossip::RoundSettings Trainer::settings(bool measure_mass) const {

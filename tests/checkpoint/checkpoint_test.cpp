@@ -2,6 +2,7 @@
 #include "hearsay/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "checkpoint/checkpoint_world.h"
 #include "hearsay/core/sha256.h"
@@ -90,6 +91,24 @@ TEST_F(Checkpoints, AreTheOlderIfAPartIsMissingOrDamaged) {
   fs::remove(directory_ / kTenPart);
   EXPECT_EQ(run_.restore(), 9u);
   EXPECT_EQ(run_.damaged(), Names{"[checkpoint] " + path(kTenPart) + " is missing"});
+}
+
+/// Opening the first, or reading the other, would never end.
+TEST_F(Checkpoints, AreTheOlderIfThereIsAPipeOrADevice) {
+  run_.save(9);
+  run_.save(10);
+  fs::remove(directory_ / kTenPart);
+  ASSERT_EQ(::mkfifo((directory_ / kTenPart).c_str(), 0600), 0);
+  EXPECT_EQ(run_.restore(), 9u);
+  EXPECT_EQ(run_.damaged(),
+            Names{"[checkpoint] " + path(kTenPart) + " cannot be read: it is no regular file"});
+  fs::remove(directory_ / kTenPart);
+  fs::create_symlink("/dev/zero", directory_ / kTenPart);
+  EXPECT_EQ(run_.restore(), 9u);
+  fs::remove(directory_ / kTen);
+  ASSERT_EQ(::mkfifo((directory_ / kTen).c_str(), 0600), 0);
+  EXPECT_EQ(run_.restore(), 9u);
+  EXPECT_EQ(run_.damaged(), Names{"[checkpoint] " + path(kTen) + " cannot be read"});
 }
 
 TEST_F(Checkpoints, SaySoIfAllAreDamaged) {

@@ -212,5 +212,28 @@ TEST(UnderMpirun, ASignalStopsTheRunWhereProcessesMeet) {
   EXPECT_FALSE(fs::exists(scratch / "run/summary.json"));
 }
 
+/// Each would wait for the other in another step, for ever.
+TEST(UnderMpirun, ProcessesThatBeginInDifferentWaysSaySo) {
+  const support::Scratch scratch;
+  ASSERT_EQ(hearsay({"train", "--data", "consensus", "--rounds", "2", "--out", "old", "--quiet"},
+                    scratch.path())
+                .status,
+            0);
+  const std::string program =
+      "if [ \"$OMPI_COMM_WORLD_RANK\" = 0 ]; then exec \"$0\" train --resume old; "
+      "else exec \"$0\" train --data consensus --rounds 2 --out new; fi";
+  Words launcher = mpirun(2);
+  launcher.insert(launcher.end(), {"bash", "-c", program});
+  const Result result = hearsay({}, scratch.path(), launcher);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(count(result.err,
+                  "hearsay: [transport] process 1 has another way to begin (--resume, --out or "
+                  "neither) than "
+                  "process 0; start the same program with the same settings everywhere"),
+            1u)
+      << result.err;
+  EXPECT_FALSE(fs::exists(scratch / "new"));
+}
+
 }  // namespace
 }  // namespace hearsay::cli

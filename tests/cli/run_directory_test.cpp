@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
 
 #include "cli/process.h"
 #include "support/scratch.h"
@@ -49,7 +52,70 @@ TEST_F(RunDirectory, CannotBeAFileOrLieInOne) {
 TEST_F(RunDirectory, CannotHaveANameThatIsTooLong) {
   const std::string name(300, 'x');
   EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", name}, 2),
-            "hearsay: [train] cannot create " + name + ": File name too long\n");
+            "hearsay: [train] cannot create " + std::string(131, 'x') + "..." +
+                std::string(65, 'x') + ": File name too long\n");
+}
+
+/// Of the user, or of another program.
+TEST_F(RunDirectory, AnotherPageIsNotOverwritten) {
+  fs::create_directories(scratch_ / "mine");
+  support::write_text(scratch_ / "mine/report.html", "<title>precious</title>");
+  EXPECT_EQ(refusal({"train", "--rounds", "9", "--out", "mine"}, 2),
+            "hearsay: [train] mine holds report.html of another run, without its config.toml; use "
+            "another --out\n");
+  support::write_text(scratch_ / "run/report.html", "<title>precious</title>");
+  EXPECT_EQ(refusal({"report", "run"}, 2),
+            "hearsay: [report] run/report.html is there already and is no page of hearsay; say "
+            "where to write with --html FILE\n");
+  fs::remove(scratch_ / "run/report.html");
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(hearsay({"report", "run"}, scratch_.path()).status, 0) << "a page of its own";
+  }
+}
+
+TEST_F(RunDirectory, LosesWhatAKilledProcessLeft) {
+  fs::create_directories(scratch_ / "new");
+  const auto old = fs::file_time_type::clock::now() - std::chrono::minutes(5);
+  for (const char* name : {"config.toml.aB3xyz", "config.toml.aB3xyz.tmp", "config.toml.backup",
+                           "config.toml.young1.tmp"}) {
+    support::write_text(scratch_ / "new" / name, std::string_view(name).ends_with("p") ? "a" : "");
+    if (std::string_view(name).find("young") == std::string_view::npos) {
+      fs::last_write_time(scratch_ / "new" / name, old);
+    }
+  }
+  ASSERT_EQ(
+      hearsay({"train", "--data", "consensus", "--rounds", "1", "--out", "new"}, scratch_.path())
+          .status,
+      0);
+  EXPECT_FALSE(fs::exists(scratch_ / "new/config.toml.aB3xyz"));
+  EXPECT_FALSE(fs::exists(scratch_ / "new/config.toml.aB3xyz.tmp"));
+  EXPECT_TRUE(fs::exists(scratch_ / "new/config.toml.backup")) << "of the user";
+  EXPECT_TRUE(fs::exists(scratch_ / "new/config.toml.young1.tmp")) << "may be in use";
+}
+
+/// Neither waits for a pipe; each says what it met.
+TEST_F(RunDirectory, MayHoldPipesAndLinksInPlaceOfItsFiles) {
+  fs::rename(scratch_ / "run/config.toml", scratch_ / "kept.toml");
+  ASSERT_EQ(::mkfifo((scratch_ / "run/config.toml").c_str(), 0600), 0);
+  Result result = hearsay({"train", "--resume", "run"}, scratch_.path());
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.err, "hearsay: [files] cannot read run/config.toml: it is no regular file\n");
+  fs::create_symlink("b", scratch_ / "a");
+  fs::create_symlink("a", scratch_ / "b");
+  result = hearsay({"train", "--resume", "a"}, scratch_.path());
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.err, "hearsay: [train] a holds no run: there is no config.toml in it\n");
+  result = hearsay({"eval", "a"}, scratch_.path());
+  EXPECT_EQ(result.err.find("filesystem error"), std::string::npos) << result.err;
+}
+
+/// ulimit -f, by which SIGXFSZ would end the process without a word.
+TEST_F(RunDirectory, ThatGrowsBeyondTheLimitOfFilesEndsInASentence) {
+  const Result result =
+      hearsay({"train", "--data", "digits", "--rounds", "3", "--out", "big", "--quiet"},
+              scratch_.path(), {"bash", "-c", "ulimit -f 8; exec \"$0\" \"$@\""});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("File too large"), std::string::npos) << result.err;
 }
 
 TEST_F(RunDirectory, IsNotResumedWhereThereIsNone) {

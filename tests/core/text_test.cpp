@@ -30,5 +30,14 @@ TEST(FormatTable, TakesShortRows) {
   EXPECT_EQ(format_table({{"a", "b"}, {"c"}}), "a  b\n----\nc\n");
 }
 
+TEST(NameList, NamesTwentyAtMost) {
+  std::vector<std::string> names;
+  EXPECT_EQ(name_list(names), "");
+  for (int k = 0; k < 20; ++k) names.push_back(std::string(1, static_cast<char>('a' + k)));
+  EXPECT_EQ(name_list(names), "a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t");
+  names.resize(1000, "u");
+  EXPECT_EQ(name_list(names, "/"), "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/... (1000 in all)");
+}
+
 }  // namespace
 }  // namespace hearsay

@@ -121,6 +121,22 @@ TEST(Picture, ThatClaimsToBeHugeIsRefusedBeforeItsPixelsAreAllocated) {
   EXPECT_NE(text.find("it has 65021 x 65021 pixels"), std::string::npos) << text;
 }
 
+TEST(Folder, RefusesPicturesThatAreCutOffAnywhere) {
+  const Scratch scratch;
+  Bytes rgb(16 * 16 * 3);
+  for (std::size_t k = 0; k < rgb.size(); ++k) rgb[k] = static_cast<std::uint8_t>(k * k / 7);
+  for (const Bytes& whole : {png(16, 16, rgb), jpeg(16, 16, rgb)}) {
+    const std::string start = "[folder] " + (scratch / "a").string() + " is no picture";
+    for (std::size_t keep = 0; keep < whole.size(); ++keep) {
+      write_bytes(scratch / "a", ByteView(whole).first(keep));
+      const std::string text = message_of<CorruptData>([&] {
+        read_picture({"folder", scratch / "a"});
+      });
+      EXPECT_TRUE(text.starts_with(start)) << keep << " of " << whole.size() << ": " << text;
+    }
+  }
+}
+
 TEST(Folder, SaysWhatIsWrong) {
   const Scratch scratch;
   const std::string root = scratch.path().string();

@@ -66,6 +66,17 @@ TEST(Mnist, SaysWhatIsWrongWithADamagedFile) {
   Bytes half(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(packed.size() / 2));
   Bytes twice = packed;
   twice.insert(twice.end(), packed.begin(), packed.end());
+  Bytes bomb = idx({20, 28, 28}, 251);
+  bomb.resize(bomb.size() + (1 << 22));
+  bomb = gzip(bomb);
+  Bytes vast = idx({20, 28, 28}, 251);
+  for (const auto& [at, byte] : {std::pair(4, 0x0b), {5, 0xeb}, {6, 0xc2}, {7, 0x00}}) {
+    vast[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(byte);
+  }
+  vast = gzip(vast);
+  const std::string promise = "has " + std::to_string(vast.size()) +
+                              " bytes; its header promises 200000000 samples, which take "
+                              "156800000016";
   Bytes flipped = packed;
   flipped[packed.size() - 6] ^= 1;  // in the checksum
   const Damage damages[] = {
@@ -79,6 +90,11 @@ TEST(Mnist, SaysWhatIsWrongWithADamagedFile) {
       {kImages, idx({20, 28, 27}, 251), "has images of 27 pixels a side; they must be 28x28"},
       {kImages, idx({0, 28, 28}, 251), "has 16 bytes; its header promises 0 samples"},
       {kImages, half, "is not validly compressed (it ends too early)"},
+      {kImages, bomb, "holds more than 15696 bytes uncompressed"},
+      {kImages, gzip(idx({20}, 10)),
+       "begins with 0x00000801; the magic number of its kind is 0x00000803"},
+      {kImages, gzip(bytes_of("short")), "has 5 bytes; an IDX header has 16"},
+      {kImages, vast, promise.c_str()},
       {kImages, flipped, "is not validly compressed (incorrect data check)"},
       {kImages, twice, "goes on after its"},
       {kLabels, idx({19}, 10), "has 19 labels; "},

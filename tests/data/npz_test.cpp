@@ -236,6 +236,18 @@ TEST_F(Npz, SaysWhatIsWrongWithAnArraysHeader) {
   EXPECT_EQ(with(other), start + "is in Fortran order; save numpy.ascontiguousarray of it");
 }
 
+/// A megabyte of zeros, deflated to a kilobyte: its header says that it needs 4 bytes.
+TEST_F(Npz, IsNotUnpackedBeyondItsShape) {
+  const Bytes x = npy("<f4", "(1, 1)", std::vector<float>(1 << 18));
+  EXPECT_EQ(corrupt({{"x.npy", x}, {"y.npy", kLabels}}),
+            "[npz] " + path() +
+                " is damaged: array x has 1048576 bytes of entries; its shape (1, 1) wants another "
+                "number");
+  Bytes header = npy("<f4", "(4, 1)" + std::string(5000, ' '), std::vector<float>{1, 2, 3, 4});
+  const std::string message = corrupt({{"x.npy", header}, {"y.npy", kLabels}});
+  EXPECT_NE(message.find("array x has a header of 5"), std::string::npos) << message;
+}
+
 TEST_F(Npz, NoticesADamagedArchive) {
   const Bytes x = npy("<f4", "(4, 1)", std::vector<float>{1, 2, 3, 4});
   for (const bool deflated : {false, true}) {

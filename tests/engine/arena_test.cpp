@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearsay/core/random.h"
+#include "support/message_of.h"
 
 namespace hearsay::engine::cpu {
 namespace {
@@ -42,6 +43,13 @@ TEST(Arena, SharesMemoryBetweenBuffersThatAreNot) {
   arena.allocate();
   EXPECT_EQ(arena.bytes(), 1024u);
   EXPECT_EQ(arena.at(0), arena.at(9));
+}
+
+TEST(Arena, IsRefusedIfItIsLargerThanTheMachine) {
+  Arena arena;
+  arena.request(std::size_t{1} << 60, 0, 1);
+  const std::string message = support::message_of([&] { arena.allocate(); });
+  EXPECT_TRUE(message.starts_with("[batch] needs 1.15e+03 PB of memory, and ")) << message;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/bank.h"
+#include "support/message_of.h"
 
 namespace hearsay::engine {
 namespace {
@@ -202,6 +203,37 @@ TEST(MakeObjective, NamesDatasetsAndClosedFormsAlike) {
   EXPECT_EQ(message_of("digits", {.partition = "skew:2"}),
             "[skew] fraction must be in [0, 1], got 2");
   EXPECT_EQ(message_of("digits", {.batch = 0}), "[batch] must be at least 1, got 0");
+}
+
+/// Terabytes and more, before any are taken.
+TEST(Objectives, AreRefusedIfTheyAreLargerThanTheMachine) {
+  ThreadPool pool(1);
+  const auto kernels = backend::make_cpu_kernels(pool);
+  const struct {
+    const char *data, *model;
+    std::size_t peers;
+    const char* begin;
+  } samples[] = {
+      {"consensus:dim=1000000000", "none", 1 << 20, "[consensus] needs 8.39 PB of memory, and "},
+      {"least-squares:dim=2000,samples=1000000", "none", 1 << 20,
+       "[least-squares] needs 33.6 TB of memory, and "},
+      {"logistic:dim=2000,samples=1000", "none", 1 << 20,
+       "[logistic] needs 41.9 TB of memory, and "},
+      {"digits", "mlp:hidden=65536+65536", 1000,
+       "[mlp:hidden=65536+65536] needs 34.4 TB of memory, and "},
+  };
+  for (const auto& sample : samples) {
+    const std::string message = support::message_of([&] {
+      make_objective(sample.data, {.peers = sample.peers,
+                                   .first = 0,
+                                   .rows = sample.peers,
+                                   .seed = 1,
+                                   .pool = pool,
+                                   .kernels = *kernels,
+                                   .model = sample.model});
+    });
+    EXPECT_TRUE(message.starts_with(sample.begin)) << message;
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/matrices.h"
+#include "hearsay/graph/spectrum/periodic.h"
 
 namespace hearsay::graph {
 namespace {
@@ -190,6 +191,31 @@ INSTANTIATE_TEST_SUITE_P(Registry, LargeGraph,
                                          "complete", "random:p=0.01", "random:p=0.01,symmetric=1",
                                          "exponential", "one-peer-exponential",
                                          "cycle:grid+star,every=2"));
+
+/// Regular families are circulant: their spectrum and rounds take O(n log n).
+TEST(Facts, OfRegularGraphsOfManyPeersAreThereInSeconds) {
+  constexpr std::size_t kPeers = 100'003;  // a prime
+  const Facts ring = facts("ring", kPeers);
+  ASSERT_TRUE(ring.has_spectrum);
+  const double angle = 2 * kPi / static_cast<double>(kPeers);
+  EXPECT_NEAR(1 - ring.rho, (1 - std::cos(angle)) * 2 / 3, 1e-15);
+  // Every wave but the slowest few has vanished by then, and those have a share of the energy.
+  const double latest = std::log(1e-3) / std::log1p(-(1 - std::cos(angle)) * 2 / 3);
+  EXPECT_LT(static_cast<double>(ring.rounds_to_1e3), latest);
+  EXPECT_GT(static_cast<double>(ring.rounds_to_1e3), latest / 10);
+  EXPECT_TRUE(facts("torus", 1 << 16).has_spectrum);
+  EXPECT_TRUE(facts("exponential", 1 << 14).has_spectrum);
+}
+
+TEST(Facts, OfWeightsThatRoundingSwallowsEnd) {
+  std::vector<Edge> edges;
+  for (std::uint32_t i = 0; i < 5; ++i) edges.push_back({i, (i + 1) % 5, 1e-17});
+  const Facts ring = facts_of(*make_static(Weights(5, edges)));
+  EXPECT_EQ(ring.second_modulus, 1);
+  EXPECT_EQ(ring.rounds_to_1e3, Facts::kNever);
+  edges.push_back({0, 2, 1e-17});  // no circulant
+  EXPECT_EQ(facts_of(*make_static(Weights(5, edges))).rounds_to_1e3, Facts::kNever);
+}
 
 }  // namespace
 }  // namespace hearsay::graph

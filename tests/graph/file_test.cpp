@@ -98,5 +98,14 @@ TEST_F(FileGraph, NeedBeConnectedOnlyJointlyInACycle) {
                   both));
 }
 
+TEST_F(FileGraph, LinesAreShortAndFilesRegular) {
+  EXPECT_EQ(error("0 1\n" + std::string(10'000'000, '7')),
+            "[file] PATH:2: is longer than 4096 bytes; write one edge a line");
+  EXPECT_EQ(error("0 1\n1 0 #" + std::string(10'000'000, ' ') + "\n"),
+            "[file] PATH:2: is longer than 4096 bytes; write one edge a line");
+  EXPECT_EQ(message_of_spec("file:/dev/zero"),
+            "[file] cannot read /dev/zero; give the path of an edge list");
+}
+
 }  // namespace
 }  // namespace hearsay::graph

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "graph/matrices.h"
@@ -265,6 +266,35 @@ TEST(MakeSchedule, GivesUpOnRandomGraphsThatNeverConnect) {
   EXPECT_EQ(
       message_of_spec("random:p=0.001", 1000),
       "[random] none of 20 draws with p=0.001 and 1000 peers was strongly connected; raise p");
+}
+
+TEST(MakeSchedule, DoesNotTryRandomGraphsThatCannotConnect) {
+  EXPECT_EQ(message_of_spec("random:p=1e-9", 20000),
+            "[random] with p=1e-09 and 20000 peers no draw is strongly connected; raise p beyond "
+            "ln(n) / n = 0.0005");
+  EXPECT_EQ(message_of_spec("random:p=1e-9,symmetric=1", 20000),
+            "[random] with p=1e-09 and 20000 peers no draw is strongly connected; raise p beyond "
+            "ln(n) / n = 0.0005");
+}
+
+/// Of 20000 peers, edge by edge; each number within 5 standard deviations.
+TEST(MakeSchedule, DrawsLargeRandomGraphsSparsely) {
+  constexpr double kPeers = 20000, kP = 0.001;
+  for (const bool symmetric : {false, true}) {
+    const auto spec = fmt::format("random:p={},symmetric={:d}", kP, symmetric);
+    const auto schedule = make_schedule(spec, {.peers = 20000, .seed = 3});
+    const Weights& weights = schedule->at(0, 0);
+    const double copies = symmetric ? 2 : 1, pairs = kPeers * (kPeers - 1) / copies;
+    const double edges = static_cast<double>(weights.edge_count()) / copies;
+    EXPECT_NEAR(edges, pairs * kP, 5 * std::sqrt(pairs * kP)) << spec;
+    double low = 0;  // to lower numbers: half of them
+    for (const Edge& edge : weights.edges()) low += edge.receiver < edge.sender ? 1 : 0;
+    EXPECT_NEAR(low, edges * copies / 2, symmetric ? 0 : 5 * std::sqrt(edges / 4)) << spec;
+    EXPECT_EQ(make_schedule(spec, {.peers = 20000, .seed = 3})->at(0, 0).edge_count(),
+              weights.edge_count());
+    EXPECT_NE(make_schedule(spec, {.peers = 20000, .seed = 4})->at(0, 0).edge_count(),
+              weights.edge_count());
+  }
 }
 
 }  // namespace

@@ -197,5 +197,16 @@ TEST_F(Hostile, WhoLeavesInTheMiddleHarmsNobody) {
   viewer.receive("HTTP/1.1 200");
 }
 
+TEST_F(Hostile, ALinkInTheRunDirectoryShowsNothing) {
+  namespace fs = std::filesystem;
+  const fs::path run = scratch_ / "run";
+  fs::rename(run / "metrics.jsonl", scratch_ / "secret");
+  support::write_text(scratch_ / "secret", metrics_line(0) + "\n");
+  fs::create_symlink("../secret", run / "metrics.jsonl");
+  EXPECT_EQ(ask(port_, "/metrics.jsonl").status, 404);
+  const Reply page = ask(port_, "/");
+  EXPECT_NE(page.body.find("metrics.jsonl is a symbolic link"), std::string::npos) << page.body;
+}
+
 }  // namespace
 }  // namespace hearsay::live

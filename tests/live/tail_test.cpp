@@ -150,5 +150,13 @@ TEST_F(TailTest, ControlCharactersAreBlanks) {
   EXPECT_EQ(news(tail), Lines{"a b c d e"});
 }
 
+/// It may lead to any file of whoever watches.
+TEST_F(TailTest, ALinkHasNoLines) {
+  support::write_text(scratch_ / "secret", "one\n");
+  std::filesystem::create_symlink(scratch_ / "secret", file_);
+  Tail tail(file_, {});
+  EXPECT_EQ(news(tail), Lines{});
+}
+
 }  // namespace
 }  // namespace hearsay::live

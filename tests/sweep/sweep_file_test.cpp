@@ -34,6 +34,8 @@ constexpr Wrong kWrong[] = {
     {"HeaderWithoutKey", "[.a]",
      "[f.toml, line 2] Error while parsing key: expected bare key starting character or string "
      "delimiter, saw '.'"},
+    {"FigureOfNoScale", "[[figures]]\nname = 'a'\nkey = 'loss'\nscale = nan",
+     "[f.toml, line 5] scale must be a finite number, got nan"},
     {"UnknownKey", "sedes = [1]",
      "[f.toml, line 2] there is no 'sedes' here (did you mean 'seeds'?); there are title, source, "
      "note, seeds, base, axes, rows, figures, differences, quick"},

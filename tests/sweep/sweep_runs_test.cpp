@@ -174,6 +174,13 @@ TEST(SweepRecord, ThatIsDamagedIsNamed) {
   for (const char* text : {"{\"v\": 1}", "{\"v\": 2}", "{\"v\": 1, \"title\": 3}"}) {
     EXPECT_TRUE(refusal(text).starts_with("[sweep] " + file + " is no record")) << refusal(text);
   }
+  for (const char* text : {"{\"v\": 1}", "{\"v\": 1, \"title\": 3}"}) {
+    EXPECT_EQ(refusal(text), "[sweep] " + file +
+                                 " is no record of a sweep: a value is missing or of another type "
+                                 "than hearsay writes; remove it, or sweep again");
+  }
+  EXPECT_EQ(refusal("{}"),
+            "[sweep] " + file + " is no record that this version reads: its 'v' is not 1");
   constexpr std::size_t kDeep = 1'000'000;
   EXPECT_EQ(refusal("{\"v\": " + std::string(kDeep, '[') + std::string(kDeep, ']') + "}"),
             "[sweep] " + file + " is no record that this version reads: its 'v' is not 1");

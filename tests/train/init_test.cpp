@@ -1,10 +1,12 @@
 #include "hearsay/train/init.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "hearsay/core/error.h"
 #include "hearsay/run/run.h"
 #include "hearsay/train/trainer.h"
+#include "support/message_of.h"
 #include "support/scratch.h"
 
 namespace hearsay::train {
@@ -71,6 +73,28 @@ TEST_F(Init, OfAnotherModelIsRefusedBeforeTheFirstFile) {
                                 "--model that it was saved of");
   }
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "run"));
+}
+
+TEST_F(Init, IsARegularFile) {
+  file_ = (scratch_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_EQ(support::message_of([&] { settings(); }),
+            "[init] there is no file '" + file_ + "'; give a safetensors file, or none");
+}
+
+TEST_F(Init, IsRefusedIfItsLossIsNotFinite) {
+  const std::vector<std::pair<std::string, std::string>> digits = {
+      {"data", "digits"}, {"model", "logistic"}, {"peers", "2"}, {"threads", "1"}};
+  const Layout layout = Trainer(support::config_of(digits)).layout();
+  write_safetensors(file_, layout, std::vector<float>(layout.dim(), 3e38f));
+  auto with_init = digits;
+  with_init.emplace_back("init", file_);
+  const RunOptions config = support::config_of(with_init);
+  const std::string message =
+      support::message_of([&] { run::run(config, scratch_ / "run", silent_); });
+  EXPECT_TRUE(message.starts_with("[init] the loss of " + file_)) << message;
+  EXPECT_TRUE(message.ends_with("nan; give a model that was trained on such data")) << message;
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "run")) << "no run directory is left";
 }
 
 }  // namespace

@@ -157,6 +157,21 @@ TEST_F(SavedModelFile, ThatIsNoneIsCorrupt) {
   EXPECT_EQ(complaint(), "has values in tensor 'bias' that are not finite");
 }
 
+TEST_F(SavedModelFile, MayNameATensorOnce) {
+  write(R"({"weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+            "bias": {"dtype": "F32", "shape": [2], "data_offsets": [24, 32]},
+            "weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}})",
+        32);
+  EXPECT_EQ(complaint(), "has tensor 'weight' twice");
+}
+
+TEST_F(SavedModelFile, HasNoLongerHeaderThanItsModelNeeds) {
+  write("{\"__metadata__\": {\"note\": \"" + std::string(1 << 20, 'x') + "\"}}", 0);
+  EXPECT_TRUE(complaint().starts_with("has no tensor 'weight'")) << "people may write notes";
+  write(std::string(8 << 20, '['), 0);
+  EXPECT_EQ(complaint(), "has a header of 8388608 bytes; that of this model has at most 4200502");
+}
+
 /// Whatever the bytes: one of our errors, or a model of the right size.
 TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
   write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8});

@@ -18,6 +18,10 @@ constexpr double kMostFinalRounds = 1e6;
 /// Rounds of plain push-sum that shrink the consensus distance to 1e-3, by the second eigenvalue.
 std::uint32_t rounds_to_shrink(const graph::Facts& graph) {
   const double modulus = graph.second_modulus;
+  if (!graph.has_spectrum) {
+    throw InvalidArgument(
+        "[scsp] final=auto: this graph's second eigenvalue takes too long to compute; set final=N");
+  }
   if (modulus < 1e-12) return static_cast<std::uint32_t>(graph.period);
   if (modulus >= 1) {
     throw InvalidArgument(

@@ -20,9 +20,23 @@ struct Decoder {
   png_image image{};
 };
 
+/// Whether the file goes on to its last chunk. libpng needs it for no pixel and does not look.
+bool has_end(ByteView bytes) {
+  constexpr std::size_t kSignature = 8, kAround = 12;  // a chunk's length, name and checksum
+  for (std::size_t at = kSignature; at <= bytes.size() && bytes.size() - at >= kAround;) {
+    const std::size_t length = std::size_t{bytes[at]} << 24 | std::size_t{bytes[at + 1]} << 16 |
+                               std::size_t{bytes[at + 2]} << 8 | std::size_t{bytes[at + 3]};
+    const std::string_view name(reinterpret_cast<const char*>(bytes.data() + at + 4), 4);
+    if (name == "IEND") return true;
+    at += kAround + length;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string decode_png(ByteView bytes, Picture& picture) {
+  if (!has_end(bytes)) return "it is cut off";
   Decoder decoder;
   png_image& image = decoder.image;
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {

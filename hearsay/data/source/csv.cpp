@@ -10,6 +10,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
+#include "hearsay/core/text.h"
 #include "hearsay/data/source/own_data.h"
 #include "hearsay/data/source/source_file.h"
 #include "hearsay/data/source/sources.h"
@@ -144,7 +145,7 @@ std::size_t find_column(const std::vector<std::string>& header, const std::strin
     const std::string_view close = nearest(name, names);
     file.refuse(fmt::format("has no column '{}'{}; name the {} column with {}=...; there are {}",
                             name, close.empty() ? "" : fmt::format(" (did you mean '{}'?)", close),
-                            what, how, fmt::join(header, ", ")));
+                            what, how, name_list(header)));
   }
   if (std::count(header.begin(), header.end(), name) > 1) {
     file.refuse(fmt::format("has two columns '{}'; the {} must be one", name, what));
@@ -157,8 +158,8 @@ std::size_t find_column(const std::vector<std::string>& header, const std::strin
 std::vector<std::size_t> find_targets(const std::vector<std::string>& header,
                                       const Arguments& arguments, const SourceFile& file) {
   if (!arguments.given("target")) {
-    file.refuse(fmt::format("needs target=COLUMN for --task regression; there are {}",
-                            fmt::join(header, ", ")));
+    file.refuse(
+        fmt::format("needs target=COLUMN for --task regression; there are {}", name_list(header)));
   }
   const std::string& text = arguments.text("target");
   std::vector<std::string> names;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/core/text.h"
 #include "hearsay/core/thread_pool.h"
 #include "hearsay/data/image/image_file.h"
 #include "hearsay/data/image/resize.h"
@@ -61,7 +62,7 @@ Files find_images(const fs::path& part, const std::vector<std::string>& classes)
     const auto place = std::ranges::find(classes, folder.filename().string());
     if (place == classes.end()) {
       at(folder).refuse(
-          fmt::format("is no class of train/, whose classes are {}", fmt::join(classes, ", ")));
+          fmt::format("is no class of train/, whose classes are {}", name_list(classes)));
     }
     const std::vector<fs::path> images = list(folder, [](const fs::directory_entry& entry) {
       return entry.is_regular_file() && is_image(entry.path());
@@ -71,8 +72,7 @@ Files find_images(const fs::path& part, const std::vector<std::string>& classes)
     files.labels.resize(files.paths.size(), static_cast<std::uint16_t>(place - classes.begin()));
   }
   if (files.paths.empty()) {
-    at(part).refuse(
-        fmt::format("has no classes; they are its folders, {}", fmt::join(classes, ", ")));
+    at(part).refuse(fmt::format("has no classes; they are its folders, {}", name_list(classes)));
   }
   return files;
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/core/memory.h"
 #include "hearsay/data/source/source_file.h"
 #include "hearsay/data/source/sources.h"
 
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kSide = 28;
 constexpr std::size_t kClasses = 10;
+constexpr std::size_t kMostDeflated = 1032;  // bytes that one of deflated data can stand for
 constexpr std::size_t kMostSamples = 1u << 28;
 
 /// Finds the file of that name: "train-images-idx3-ubyte", as published, or unpacked, or as
@@ -41,17 +43,20 @@ SourceFile find(const fs::path& folder, std::string_view name) {
 /// entries.
 Bytes read_idx(const SourceFile& file, std::initializer_list<std::size_t> inner) {
   Bytes bytes = file.read();
-  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
-    bytes = inflate(bytes, Wrapping::kGzip, file);
-  }
+  const bool packed = bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
   const std::size_t rank = 1 + inner.size();
   const std::size_t head = 4 + 4 * rank;
-  if (bytes.size() < head) {
-    file.corrupt(fmt::format("has {} bytes; an IDX header has {}", bytes.size(), head));
+  const Bytes header =
+      packed ? inflate_beginning(bytes, Wrapping::kGzip, head)
+             : Bytes(bytes.begin(),
+                     bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), head)));
+  if (packed && header.size() < head) bytes = inflate(bytes, Wrapping::kGzip, file, head);
+  if (header.size() < head) {
+    file.corrupt(fmt::format("has {} bytes; an IDX header has {}", header.size(), head));
   }
   const auto number = [&](std::size_t at) {
-    return std::size_t{bytes[at]} << 24 | std::size_t{bytes[at + 1]} << 16 |
-           std::size_t{bytes[at + 2]} << 8 | std::size_t{bytes[at + 3]};
+    return std::size_t{header[at]} << 24 | std::size_t{header[at + 1]} << 16 |
+           std::size_t{header[at + 2]} << 8 | std::size_t{header[at + 3]};
   };
   if (number(0) != (0x800 | rank)) {
     file.corrupt(fmt::format("begins with {:#010x}; the magic number of its kind is {:#010x}",
@@ -68,9 +73,16 @@ Bytes read_idx(const SourceFile& file, std::initializer_list<std::size_t> inner)
     entries *= dimension;
     at += 4;
   }
-  if (count == 0 || count > kMostSamples || bytes.size() != head + count * entries) {
+  const std::size_t whole = head + count * entries;
+  const bool possible = count > 0 && count <= kMostSamples;
+  if (packed && possible && whole / kMostDeflated <= bytes.size()) {
+    require_memory(static_cast<double>(whole), "mnist",
+                   fmt::format("{} promises {} samples", file.path.string(), count));
+    bytes = inflate(bytes, Wrapping::kGzip, file, whole);
+  }
+  if (!possible || bytes.size() != whole) {
     file.corrupt(fmt::format("has {} bytes; its header promises {} samples, which take {}",
-                             bytes.size(), count, head + count * entries));
+                             bytes.size(), count, whole));
   }
   bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(head));
   return bytes;

@@ -1,6 +1,8 @@
 #include "hearsay/data/source/npy.h"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,7 +89,10 @@ double as_double(const Array& array, std::size_t i) {
 
 }  // namespace
 
-Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
+namespace {
+
+/// What a header says: the array without its bytes.
+Array read_header(ByteView bytes, std::string_view name, const SourceFile& file) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const bool known = text.starts_with(kMagic) && text.size() >= 12 && text[6] >= 1 && text[6] <= 3;
   if (!known) Header(text, name, file).fail("does not begin like a .npy file of format 1, 2 or 3");
@@ -96,6 +101,7 @@ Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
   std::size_t length = bytes[8] | std::size_t{bytes[9]} << 8;
   if (start == 12) length |= std::size_t{bytes[10]} << 16 | std::size_t{bytes[11]} << 24;
   const Header header(text.substr(start, length), name, file);
+  if (length > kMostNpyHeader) header.fail(fmt::format("has a header of {} bytes", length));
   if (text.size() - start < length) header.fail("is cut off in its header");
 
   Array array;
@@ -105,19 +111,40 @@ Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
   }
   array.shape = header.shape();
   array.begin = start + length;
-  const std::size_t left = (bytes.size() - array.begin) / array.width;
-  const bool whole = (bytes.size() - array.begin) % array.width == 0;
-  bool fits = whole;
-  std::size_t entries = 1;
+  return array;
+}
+
+/// The bytes of its entries, or nothing if there are more than memory can hold.
+std::optional<std::size_t> entry_bytes(const Array& array) {
+  constexpr std::size_t kMost = std::size_t{1} << 48;
+  std::size_t bytes = array.width;
   for (const std::size_t dimension : array.shape) {
-    // Never more than the entries present, so the product cannot overflow.
-    fits = fits && (dimension == 0 || entries <= left / dimension);
-    if (fits) entries *= dimension;
+    if (dimension > 0 && bytes > kMost / dimension) return std::nullopt;
+    bytes *= dimension;
   }
-  if (!fits || entries != left) {
-    header.fail(fmt::format("has {} bytes of entries; its shape ({}) wants another number",
-                            bytes.size() - array.begin, fmt::join(array.shape, ", ")));
-  }
+  return bytes;
+}
+
+/// Throws CorruptData unless a file of `size` bytes has the entries of its shape.
+void check_size(const Array& array, std::size_t size, std::string_view name,
+                const SourceFile& file) {
+  const std::size_t left = size - std::min(size, array.begin);
+  if (entry_bytes(array) == left) return;
+  Header("", name, file)
+      .fail(fmt::format("has {} bytes of entries; its shape ({}) wants another number", left,
+                        fmt::join(array.shape, ", ")));
+}
+
+}  // namespace
+
+void check_npy(ByteView beginning, std::size_t size, std::string_view name,
+               const SourceFile& file) {
+  check_size(read_header(beginning, name, file), size, name, file);
+}
+
+Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file) {
+  Array array = read_header(bytes, name, file);
+  check_size(array, bytes.size(), name, file);
   array.bytes = std::move(bytes);
   return array;
 }

@@ -21,6 +21,13 @@ struct Array {
   std::size_t size() const { return (bytes.size() - begin) / width; }
 };
 
+/// The longest header that is read; numpy writes fewer than 200 bytes for any array here.
+inline constexpr std::size_t kMostNpyHeader = 4096;
+
+/// Checks the first kMostNpyHeader + 12 bytes (or all, if there are fewer) of a .npy file of `size`
+/// bytes, before the others are unpacked. Throws as parse_npy.
+void check_npy(ByteView beginning, std::size_t size, std::string_view name, const SourceFile& file);
+
 /// Parses the bytes of a .npy file (format 1 to 3): bool, u1..u8, i1..i8, f4 or f8, with as many
 /// entries as its shape says. Throws CorruptData, naming `file` and the array.
 Array parse_npy(Bytes bytes, std::string_view name, const SourceFile& file);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hearsay/core/memory.h"
+#include "hearsay/core/text.h"
 #include "hearsay/data/source/npy.h"
 #include "hearsay/data/source/own_data.h"
 #include "hearsay/data/source/sources.h"
@@ -28,18 +30,22 @@ class Archive {
   std::optional<Array> find(std::string_view name) const {
     const auto member = std::ranges::find(members_, fmt::format("{}.npy", name), &ZipMember::name);
     if (member == members_.end()) return std::nullopt;
+    check_npy(unzip_beginning(bytes_, *member, kMostNpyHeader + 12, file_), member->size, name,
+              file_);
+    require_memory(static_cast<double>(member->size), "npz",
+                   fmt::format("array {} of {} has so many bytes", name, file_.path.string()));
     return parse_npy(unzip(bytes_, *member, file_), name, file_);
   }
 
   Array get(std::string_view name) const {
     std::optional<Array> array = find(name);
     if (array) return std::move(*array);
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     for (const ZipMember& member : members_) names.push_back(member.name);
     file_.refuse(
         fmt::format("has no array {}; it must have x and y, and may have x_test and "
                     "y_test; it has {}",
-                    name, fmt::join(names, ", ")));
+                    name, name_list(names)));
   }
 
  private:

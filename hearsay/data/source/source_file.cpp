@@ -70,6 +70,20 @@ Bytes SourceFile::read() const {
   return bytes;
 }
 
+Bytes inflate_beginning(ByteView in, Wrapping wrapping, std::size_t count) {
+  Inflater inflater(wrapping);
+  if (!inflater.ready) throw std::bad_alloc();
+  constexpr std::size_t kEnough = std::size_t{1} << 24;  // of the input, for any header
+  Bytes out(count);
+  inflater.stream.next_in = const_cast<Bytef*>(in.data());  // zlib only reads it
+  inflater.stream.avail_in = static_cast<uInt>(std::min(in.size(), kEnough));
+  inflater.stream.next_out = out.data();
+  inflater.stream.avail_out = static_cast<uInt>(count);
+  ::inflate(&inflater.stream, Z_SYNC_FLUSH);
+  out.resize(count - inflater.stream.avail_out);
+  return out;
+}
+
 Bytes inflate(ByteView in, Wrapping wrapping, const SourceFile& file, std::size_t most) {
   constexpr std::size_t kPiece = 1u << 30;  // zlib counts in 32 bits
   Inflater inflater(wrapping);

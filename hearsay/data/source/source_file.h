@@ -33,6 +33,10 @@ struct SourceFile {
 
 enum class Wrapping { kGzip, kRaw };
 
+/// The first bytes of what `in` decompresses to: `count`, or fewer if there are no more or if it is
+/// damaged there. To learn from a header how much there must be.
+Bytes inflate_beginning(ByteView in, Wrapping wrapping, std::size_t count);
+
 /// Decompresses `in`. Throws CorruptData, naming `file`, if it is not deflated data, if anything
 /// follows it or if it expands to more than `most` bytes. Allocates in proportion to what the data
 /// really expands to.

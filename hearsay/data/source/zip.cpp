@@ -39,6 +39,23 @@ std::size_t find_end(ByteView bytes, const SourceFile& file) {
   file.corrupt("is no zip archive, or cut off: it has no end record");
 }
 
+/// The bytes of a member as they are stored, by method 0 or 8.
+ByteView packed_bytes(ByteView bytes, const ZipMember& member, const SourceFile& file) {
+  const auto cut_off = [&] { file.corrupt(fmt::format("is cut off in {}", member.name)); };
+  if (member.header > bytes.size() || bytes.size() - member.header < kLocalLength) cut_off();
+  if (word32(bytes, member.header) != kLocal) {
+    file.corrupt(fmt::format("has no header where {} should begin", member.name));
+  }
+  const std::size_t begin = member.header + kLocalLength + word16(bytes, member.header + 26) +
+                            word16(bytes, member.header + 28);
+  if (begin > bytes.size() || bytes.size() - begin < member.packed) cut_off();
+  if (member.method != 0 && member.method != 8) {
+    file.corrupt(fmt::format("packs {} by method {}; 0 (stored) and 8 (deflated) can be read",
+                             member.name, member.method));
+  }
+  return bytes.subspan(begin, member.packed);
+}
+
 }  // namespace
 
 std::vector<ZipMember> zip_members(ByteView bytes, const SourceFile& file) {
@@ -72,25 +89,21 @@ std::vector<ZipMember> zip_members(ByteView bytes, const SourceFile& file) {
   return members;
 }
 
-Bytes unzip(ByteView bytes, const ZipMember& member, const SourceFile& file) {
-  const auto cut_off = [&] { file.corrupt(fmt::format("is cut off in {}", member.name)); };
-  if (member.header > bytes.size() || bytes.size() - member.header < kLocalLength) cut_off();
-  if (word32(bytes, member.header) != kLocal) {
-    file.corrupt(fmt::format("has no header where {} should begin", member.name));
-  }
-  const std::size_t begin = member.header + kLocalLength + word16(bytes, member.header + 26) +
-                            word16(bytes, member.header + 28);
-  if (begin > bytes.size() || bytes.size() - begin < member.packed) cut_off();
-  const ByteView packed = bytes.subspan(begin, member.packed);
+Bytes unzip_beginning(ByteView bytes, const ZipMember& member, std::size_t count,
+                      const SourceFile& file) {
+  const ByteView packed = packed_bytes(bytes, member, file);
+  if (member.method == 8) return inflate_beginning(packed, Wrapping::kRaw, count);
+  return {packed.begin(),
+          packed.begin() + static_cast<std::ptrdiff_t>(std::min(packed.size(), count))};
+}
 
+Bytes unzip(ByteView bytes, const ZipMember& member, const SourceFile& file) {
+  const ByteView packed = packed_bytes(bytes, member, file);
   Bytes out;
   if (member.method == 8) {
     out = inflate(packed, Wrapping::kRaw, file, member.size);
-  } else if (member.method == 0) {
-    out.assign(packed.begin(), packed.end());
   } else {
-    file.corrupt(fmt::format("packs {} by method {}; 0 (stored) and 8 (deflated) can be read",
-                             member.name, member.method));
+    out.assign(packed.begin(), packed.end());
   }
   if (out.size() != member.size) {
     file.corrupt(fmt::format("has {} bytes of {}; its table of contents promises {}", out.size(),

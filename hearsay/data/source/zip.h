@@ -21,6 +21,11 @@ struct ZipMember {
 /// rejected. Throws CorruptData, naming `file`.
 std::vector<ZipMember> zip_members(ByteView bytes, const SourceFile& file);
 
+/// The first bytes of a member, unpacked, at most `count`: fewer if it is shorter or damaged.
+/// Throws CorruptData.
+Bytes unzip_beginning(ByteView bytes, const ZipMember& member, std::size_t count,
+                      const SourceFile& file);
+
 /// The bytes of a member, unpacked and checked against its length and CRC-32. Throws CorruptData.
 Bytes unzip(ByteView bytes, const ZipMember& member, const SourceFile& file);
 

@@ -4,13 +4,17 @@
 #include <cassert>
 #include <cmath>
 
+#include "hearsay/core/memory.h"
 #include "hearsay/core/random.h"
 #include "hearsay/core/thread_pool.h"
 
 namespace hearsay::engine {
 
-KnownOptimum::KnownOptimum(const ObjectiveContext& context, std::size_t dim)
-    : pool_(context.pool), seed_(context.seed), first_(context.first), layout_(dim) {}
+KnownOptimum::KnownOptimum(const ObjectiveContext& context, std::size_t dim, std::string_view name,
+                           double bytes)
+    : pool_(context.pool), seed_(context.seed), first_(context.first), layout_(dim) {
+  require_memory(bytes, name, "give it a smaller dim, fewer samples or fewer peers");
+}
 
 Score KnownOptimum::evaluate(std::span<const float> model,
                              std::span<const float> /*buffers*/) const {
@@ -32,8 +36,9 @@ std::vector<Score> KnownOptimum::scores(backend::ConstBlock at) {
   return evaluate_rows(*this, at, pool_);
 }
 
-ClosedForm::ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise)
-    : KnownOptimum(context, dim), noise_(noise) {}
+ClosedForm::ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise,
+                       std::string_view name, double bytes)
+    : KnownOptimum(context, dim, name, bytes), noise_(noise) {}
 
 void ClosedForm::initial_model(std::uint32_t /*peer*/, std::span<float> x) const {
   std::ranges::fill(x, 0.0f);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "hearsay/engine/objectives.h"
@@ -23,7 +24,10 @@ class KnownOptimum : public Objective {
   std::span<const double> optimum() const final { return optimum_; }
 
  protected:
-  KnownOptimum(const ObjectiveContext& context, std::size_t dim);
+  /// `bytes` are what the problem itself takes; throws InvalidArgument if they are more than there
+  /// are.
+  KnownOptimum(const ObjectiveContext& context, std::size_t dim, std::string_view name,
+               double bytes);
 
   /// The mean over all n peers of f_i at the model.
   virtual double model_loss(std::span<const float> model) const = 0;
@@ -52,7 +56,8 @@ class ClosedForm : public KnownOptimum {
                  std::span<double> losses) final;
 
  protected:
-  ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise);
+  ClosedForm(const ObjectiveContext& context, std::size_t dim, double noise, std::string_view name,
+             double bytes);
 
   /// Returns the loss of the bank's row at x in that round and writes its gradient to g. Rows run
   /// concurrently.

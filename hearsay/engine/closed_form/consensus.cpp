@@ -10,10 +10,17 @@ namespace hearsay::engine {
 
 namespace {
 
+/// The optimum and a start, and of every row its model and gradient.
+double consensus_bytes(const Arguments& arguments, const ObjectiveContext& context) {
+  const auto dim = static_cast<double>(arguments.integer_in_range("dim"));
+  return dim * (12 + 8 * static_cast<double>(context.rows));
+}
+
 class Consensus final : public KnownOptimum {
  public:
   Consensus(const Arguments& arguments, const ObjectiveContext& context)
-      : KnownOptimum(context, static_cast<std::size_t>(arguments.integer_in_range("dim"))),
+      : KnownOptimum(context, static_cast<std::size_t>(arguments.integer_in_range("dim")),
+                     arguments.name(), consensus_bytes(arguments, context)),
         spread_(arguments.number_in_range("spread")) {
     optimum_.assign(dim(), 0);
     std::vector<float> start(dim());

@@ -1,5 +1,6 @@
 #include "hearsay/engine/closed_form/least_squares.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -22,11 +23,20 @@ ConstVector view(std::span<const double> x) {
   return {x.data(), static_cast<Eigen::Index>(x.size())};
 }
 
+/// The Hessians of all peers and their mean, and the samples of as many as there are threads.
+double least_squares_bytes(const Arguments& arguments, const ObjectiveContext& context) {
+  const auto dim = static_cast<double>(arguments.integer_in_range("dim"));
+  const auto samples = static_cast<double>(arguments.integer_in_range("samples"));
+  const auto at_once = static_cast<double>(std::min(context.peers, context.pool.threads()));
+  return 8 * dim * (dim * (static_cast<double>(context.peers) + 1) + samples * at_once);
+}
+
 class LeastSquares final : public ClosedForm {
  public:
   LeastSquares(const Arguments& arguments, const ObjectiveContext& context)
       : ClosedForm(context, static_cast<std::size_t>(arguments.integer_in_range("dim")),
-                   arguments.number_in_range("noise")),
+                   arguments.number_in_range("noise"), arguments.name(),
+                   least_squares_bytes(arguments, context)),
         samples_(static_cast<std::size_t>(arguments.integer_in_range("samples"))) {
     const std::size_t n = context.peers;
     if (n * samples_ < dim()) {

@@ -34,11 +34,19 @@ double loss_of(double margin) {
   return std::log1p(std::exp(-std::abs(margin))) + std::max(0.0, -margin);
 }
 
+/// The samples and the Hessians of all peers.
+double logistic_bytes(const Arguments& arguments, const ObjectiveContext& context) {
+  const auto dim = static_cast<double>(arguments.integer_in_range("dim"));
+  const auto samples = static_cast<double>(arguments.integer_in_range("samples"));
+  return static_cast<double>(context.peers) * dim * (4 * samples + 8 * dim);
+}
+
 class Logistic final : public ClosedForm {
  public:
   Logistic(const Arguments& arguments, const ObjectiveContext& context)
       : ClosedForm(context, static_cast<std::size_t>(arguments.integer_in_range("dim")),
-                   arguments.number_in_range("noise")),
+                   arguments.number_in_range("noise"), arguments.name(),
+                   logistic_bytes(arguments, context)),
         peers_(context.peers),
         samples_(static_cast<std::size_t>(arguments.integer_in_range("samples"))),
         l2_(arguments.number_in_range("l2")),

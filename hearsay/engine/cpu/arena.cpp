@@ -7,6 +7,8 @@
 #include <new>
 #include <numeric>
 
+#include "hearsay/core/memory.h"
+
 namespace hearsay::engine::cpu {
 
 namespace {
@@ -46,6 +48,8 @@ void Arena::allocate() {
     bytes_ = std::max(bytes_, offset + buffer.bytes);
     placed.insert(std::ranges::upper_bound(placed, offset, {}, &Buffer::offset), &buffer);
   }
+  require_memory(static_cast<double>(bytes_), "batch",
+                 "these are the activations of one minibatch: take a smaller --batch or --model");
   const std::size_t whole = std::max<std::size_t>(bytes_, 1);
   memory_.reset(new (std::align_val_t{kHugePage}) std::byte[whole]);
   // Fewer page faults and TLB misses if the system grants it; harmless if not.

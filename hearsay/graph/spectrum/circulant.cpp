@@ -4,6 +4,8 @@
 #include <numbers>
 #include <utility>
 
+#include "hearsay/graph/facts.h"
+#include "hearsay/graph/spectrum/fourier.h"
 #include "hearsay/graph/spectrum/spectrum.h"
 
 namespace hearsay::graph {
@@ -79,6 +81,22 @@ std::vector<Complex> transform(Group group, std::span<const std::pair<std::size_
   return values;
 }
 
+/// The same of x, whose terms are dense.
+std::vector<Complex> transform_all(Group group, std::span<const double> x) {
+  std::vector<Complex> values(x.begin(), x.end());
+  Fourier along_rows(group.columns), along_columns(group.rows);
+  for (std::size_t r = 0; r < group.rows; ++r) {
+    along_rows.transform(std::span(values).subspan(r * group.columns, group.columns));
+  }
+  std::vector<Complex> column(group.rows);
+  for (std::size_t c = 0; c < group.columns && group.rows > 1; ++c) {
+    for (std::size_t r = 0; r < group.rows; ++r) column[r] = values[r * group.columns + c];
+    along_columns.transform(column);
+    for (std::size_t r = 0; r < group.rows; ++r) values[r * group.columns + c] = column[r];
+  }
+  return values;
+}
+
 std::vector<Complex> eigenvalues(const Weights& weights, Group group) {
   std::vector<std::pair<std::size_t, double>> terms{{0, weights.self(0)}};
   for (const Edge& edge : weights.out_of(0)) terms.emplace_back(edge.receiver, edge.weight);
@@ -112,9 +130,9 @@ Spectrum Circulants::spectrum() const {
 }
 
 std::size_t Circulants::rounds_to_average(std::span<const double> x, double tolerance) const {
-  std::vector<std::pair<std::size_t, double>> terms;
-  for (std::size_t i = 0; i < x.size(); ++i) terms.emplace_back(i, x[i]);
-  const std::vector<Complex> waves = transform({rows_, columns_}, terms);
+  const std::vector<Complex> waves = transform_all({rows_, columns_}, x);
+  std::vector<double> decay;  // of a wave's energy in one period, as a logarithm
+  for (const double modulus : moduli_.back()) decay.push_back(2 * std::log(modulus));
 
   // n |x - mean|^2 after `round` rounds.
   const auto energy = [&](std::size_t round) {
@@ -122,15 +140,18 @@ std::size_t Circulants::rounds_to_average(std::span<const double> x, double tole
     const std::size_t rest = round % moduli_.size();
     double sum = 0;
     for (std::size_t f = 1; f < waves.size(); ++f) {
-      const double modulus =
-          std::pow(moduli_.back()[f], periods) * (rest == 0 ? 1 : moduli_[rest - 1][f]);
-      sum += std::norm(waves[f]) * modulus * modulus;
+      const double kept = periods == 0 ? 1 : std::exp(periods * decay[f]);
+      const double modulus = rest == 0 ? 1 : moduli_[rest - 1][f];
+      sum += std::norm(waves[f]) * kept * modulus * modulus;
     }
     return sum;
   };
   const double target = energy(0) * tolerance * tolerance;
   std::size_t low = 0, high = 1;  // the energy never grows, so the rounds can be bisected
-  while (energy(high) > target) low = std::exchange(high, 2 * high);
+  while (energy(high) > target) {
+    if (high >= Facts::kNever) return Facts::kNever;
+    low = std::exchange(high, 2 * high);
+  }
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
     (energy(middle) > target ? low : high) = middle;

@@ -4,9 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "hearsay/core/error.h"
 #include "hearsay/graph/properties.h"
 #include "hearsay/graph/spectrum/lanczos.h"
 #include "hearsay/graph/spectrum/shift_invert.h"
@@ -31,6 +28,9 @@ struct Effort {
   int restarts = 0;
 };
 constexpr Effort kSmallEffort{100, 20}, kLargeEffort{300, 60};
+
+/// Lanczos steps, however small the matrix is.
+constexpr double kMostProducts = 60'000;
 
 double mean(std::span<const double> x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
@@ -99,29 +99,31 @@ class Operator {
   mutable std::vector<double> in_, out_;
 };
 
-double converged(std::optional<double> value, std::string_view what) {
-  if (value) return *value;
-  throw RunFailed(fmt::format("[graph] the {} of this graph did not converge", what));
-}
-
-double symmetric_end(const Operator& op, End end) {
+std::optional<double> symmetric_end(const Operator& op, End end, double most_work) {
   const auto multiply = [&](std::span<const double> x, std::span<double> y) {
     op.perform_op(x.data(), y.data());
   };
-  return converged(lanczos(static_cast<std::size_t>(op.rows()), multiply, end), "spectrum");
+  // A row costs as much as 40 edges: its vectors are read several times.
+  const double work = static_cast<double>(op.edges()) + 40 * static_cast<double>(op.rows());
+  const auto most = static_cast<std::size_t>(std::min(kMostProducts, most_work / work));
+  return lanczos(static_cast<std::size_t>(op.rows()), multiply, end, most);
 }
 
 /// The largest eigenvalue modulus of an operator. The relative error of its gap to 1 is at most
 /// 1e-8, or 1e-4 where products are slow: a dense random graph has thousands of eigenvalues of
 /// nearly the same small modulus, and separating them would take minutes.
-std::optional<double> arnoldi(Operator op, Effort effort) {
+std::optional<double> arnoldi(Operator op, Effort effort, double most_work) {
   if (op.vanishes()) return 0;
   const int basis = std::min(effort.basis, static_cast<int>(op.rows()));
+  const double restart =
+      basis * (static_cast<double>(op.edges()) + 4.0 * basis * static_cast<double>(op.rows()));
+  const int restarts = static_cast<int>(std::min<double>(effort.restarts, most_work / restart));
+  if (restarts == 0) return std::nullopt;
   const double error = op.edges() > kManyEdges ? 1e-4 : 1e-8;
   for (double tolerance = 5e-3;;) {  // relative to the modulus
     Spectra::GenEigsSolver<Operator> solver(op, 1, basis);
     solver.init();
-    if (solver.compute(Spectra::SortRule::LargestMagn, effort.restarts, tolerance) < 1)
+    if (solver.compute(Spectra::SortRule::LargestMagn, restarts, tolerance) < 1)
       return std::nullopt;
     const double modulus = solver.eigenvalues().cwiseAbs().maxCoeff();
     const double needed = std::max(1e-10, error * (1 - modulus) / modulus);
@@ -132,35 +134,41 @@ std::optional<double> arnoldi(Operator op, Effort effort) {
 
 /// P, if it is sparse enough to factorise.
 std::optional<Sparse> factorisable(std::span<const Weights> period) {
+  if (period.front().peers() > kMostFactorised) return std::nullopt;
   return sparse_product(period, kSparse * period.front().peers());
 }
 
-double second_modulus_of(std::span<const Weights> period) {
+std::optional<double> second_modulus_of(std::span<const Weights> period, double most_work) {
   const Operator restricted(period, Operator::Kind::kRestricted);
-  auto modulus = arnoldi(restricted, kSmallEffort);
+  auto modulus = arnoldi(restricted, kSmallEffort, most_work);
   if (!modulus) {
     if (const auto product = factorisable(period)) modulus = modulus_by_inverse(*product);
   }
-  if (!modulus) modulus = arnoldi(restricted, kLargeEffort);
-  return converged(modulus, "second eigenvalue");
+  if (!modulus) modulus = arnoldi(restricted, kLargeEffort, most_work);
+  return modulus;
 }
 
 }  // namespace
 
-Spectrum krylov_spectrum(std::span<const Weights> period) {
+std::optional<Spectrum> krylov_spectrum(std::span<const Weights> period, double most_work) {
   if (period.size() == 1 && is_symmetric(period.front())) {
     const Operator deflated(period, Operator::Kind::kDeflated);
-    const double modulus = std::max(symmetric_end(deflated, End::kLargest),
-                                    std::abs(symmetric_end(deflated, End::kSmallest)));
-    return {.rho = modulus, .second_modulus = modulus};
+    const auto largest = symmetric_end(deflated, End::kLargest, most_work);
+    if (!largest) return std::nullopt;
+    const auto smallest = symmetric_end(deflated, End::kSmallest, most_work);
+    if (!smallest) return std::nullopt;
+    const double modulus = std::max(*largest, std::abs(*smallest));
+    return Spectrum{.rho = modulus, .second_modulus = modulus};
   }
-  const Operator squared(period, Operator::Kind::kSquared);
-  return {.rho = std::sqrt(std::max(0.0, symmetric_end(squared, End::kLargest))),
-          .second_modulus = second_modulus_of(period)};
+  const auto square = symmetric_end({period, Operator::Kind::kSquared}, End::kLargest, most_work);
+  if (!square) return std::nullopt;
+  const auto modulus = second_modulus_of(period, most_work);
+  if (!modulus) return std::nullopt;
+  return Spectrum{.rho = std::sqrt(std::max(0.0, *square)), .second_modulus = *modulus};
 }
 
-double krylov_lambda_min(const Weights& symmetric) {
-  return symmetric_end({{&symmetric, 1}, Operator::Kind::kPlain}, End::kSmallest);
+std::optional<double> krylov_lambda_min(const Weights& symmetric) {
+  return symmetric_end({{&symmetric, 1}, Operator::Kind::kPlain}, End::kSmallest, kMostSolverWork);
 }
 
 }  // namespace hearsay::graph

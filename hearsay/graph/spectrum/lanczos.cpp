@@ -10,7 +10,6 @@ namespace hearsay::graph {
 
 namespace {
 
-constexpr std::size_t kMostProducts = 60'000;
 /// An eigenvalue has converged if it changes between checks by this, or 1e-8 of its gap to 1.
 constexpr double kConverged = 1e-13;
 /// A Krylov space with a residual below this is invariant.
@@ -57,7 +56,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, End end) {
+std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, End end,
+                              std::size_t most_products) {
   const double sign = end == End::kLargest ? 1 : -1;
   Random random(0, Purpose::kProblem, 1);
   std::vector<double> before(n, 0), now(n), next(n);
@@ -67,7 +67,7 @@ std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, E
 
   Tridiagonal tridiagonal;
   double last = 0, residual = 0;
-  for (std::size_t k = 1, check = 16; k <= kMostProducts; ++k) {
+  for (std::size_t k = 1, check = 16; k <= most_products; ++k) {
     multiply(now, next);
     for (std::size_t i = 0; i < n; ++i) next[i] = sign * next[i] - residual * before[i];
     const double alpha = dot(now, next);

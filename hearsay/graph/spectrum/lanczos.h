@@ -20,6 +20,7 @@ enum class End { kLargest, kSmallest };
 /// products for a path of 4,096 peers. Spectra's restarted solver keeps an orthogonal basis, which
 /// costs more per product there, and fails on matrices with few distinct eigenvalues, such as a
 /// star of 300 peers.
-std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, End end);
+std::optional<double> lanczos(std::size_t n, const SymmetricProduct& multiply, End end,
+                              std::size_t most_products);
 
 }  // namespace hearsay::graph

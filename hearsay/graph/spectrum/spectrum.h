@@ -9,6 +9,13 @@
 
 namespace hearsay::graph {
 
+/// The multiplications that a solver may take, some ten seconds: enough for every graph of ten
+/// thousand peers, and for larger ones that mix fast.
+inline constexpr double kMostSolverWork = 3e10;
+
+/// Peers up to which a sparse matrix is factorised; the factors of a grid of so many take 1 GB.
+inline constexpr std::size_t kMostFactorised = std::size_t{1} << 17;
+
 /// Spectral properties of P = W(k-1) ... W(0) for two peers or more. Three methods compute the same
 /// numbers; facts_of takes the first that applies: circulant, dense (few peers), Krylov.
 struct Spectrum {
@@ -29,8 +36,8 @@ class Circulants {
   /// The smallest over the period; an eigenvalue only if the W are symmetric.
   double smallest_real_part() const { return smallest_real_part_; }
 
-  /// The first round after which |x - mean| is at most `tolerance` times its initial value, without
-  /// an upper limit.
+  /// The first round after which |x - mean| is at most `tolerance` times its initial value;
+  /// Facts::kNever if there is none before. O(n log n).
   std::size_t rounds_to_average(std::span<const double> x, double tolerance) const;
 
  private:
@@ -45,11 +52,13 @@ Spectrum dense_spectrum(std::span<const Weights> period);
 double dense_lambda_min(const Weights& symmetric);
 
 /// By Krylov subspaces (Spectra), for thousands of peers, to a relative error of 1e-6 or better.
-/// Throws RunFailed if they do not converge.
-Spectrum krylov_spectrum(std::span<const Weights> period);
-double krylov_lambda_min(const Weights& symmetric);
+/// Nothing if they do not converge within so much work.
+std::optional<Spectrum> krylov_spectrum(std::span<const Weights> period,
+                                        double most_work = kMostSolverWork);
+std::optional<double> krylov_lambda_min(const Weights& symmetric);
 
-/// n times the Perron vector of P: the limit of push-sum weights that start at 1.
-std::vector<double> perron_weights(std::span<const Weights> period);
+/// n times the Perron vector of P: the limit of push-sum weights that start at 1. Nothing if it is
+/// not found within kMostSolverWork.
+std::optional<std::vector<double>> perron_weights(std::span<const Weights> period);
 
 }  // namespace hearsay::graph

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <map>
+#include <compare>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 #include "hearsay/graph/mixing.h"
 #include "hearsay/graph/spectrum/periodic.h"
 #include "hearsay/graph/topology/topologies.h"
@@ -20,15 +19,23 @@ namespace {
 constexpr std::uint32_t kLargestPeer = (1u << 20) - 1;
 
 struct EdgeList {
+  struct Place {
+    std::uint32_t sender, receiver;
+    std::size_t line;
+    auto operator<=>(const Place&) const = default;
+  };
+
   std::vector<Edge> edges;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>
-      line_of;  ///< of (sender, receiver)
+  std::vector<Place> places;  ///< of all edges, for the searches below; sorted at the end
   bool weighted = false;
 
+  bool contains(std::uint32_t sender, std::uint32_t receiver) const {
+    const auto found = std::ranges::lower_bound(places, Place{sender, receiver, 0});
+    return found != places.end() && found->sender == sender && found->receiver == receiver;
+  }
   bool undirected() const {
-    return std::ranges::all_of(edges, [&](const Edge& edge) {
-      return line_of.contains({edge.receiver, edge.sender});
-    });
+    return std::ranges::all_of(
+        edges, [&](const Edge& edge) { return contains(edge.receiver, edge.sender); });
   }
 };
 
@@ -52,11 +59,7 @@ class LineParser {
     }
     list.weighted = !weight.empty();
     if (list.weighted) edge.weight = fraction(weight);
-    const auto [first, is_new] = list.line_of.try_emplace({edge.sender, edge.receiver}, line_);
-    if (!is_new) {
-      fail(fmt::format("gives edge {} -> {} again, first given in line {}", edge.sender,
-                       edge.receiver, first->second));
-    }
+    list.places.push_back({edge.sender, edge.receiver, line_});
     list.edges.push_back(edge);
   }
 
@@ -97,25 +100,63 @@ class LineParser {
   std::string_view rest_;
 };
 
+/// act(number, text) for every line.
+template <class Act>
+void for_each_line(const std::string& path, InputFile& file, const Act& act) {
+  constexpr std::size_t kLongestLine = 4096;
+  std::vector<char> piece(std::size_t{1} << 20);
+  std::string text;
+  std::size_t line = 1;
+  const auto append = [&](const char* from, const char* to) {
+    text.append(from, to);
+    if (text.size() <= kLongestLine) return;
+    throw InvalidArgument(fmt::format(
+        "[file] {}:{}: is longer than {} bytes; write one edge a line", path, line, kLongestLine));
+  };
+  while (const std::size_t got = file.read(piece.data(), piece.size())) {
+    const char* const end = piece.data() + got;
+    for (const char* at = piece.data(); at < end;) {
+      const char* const stop = std::find(at, end, '\n');
+      append(at, at + std::min<std::ptrdiff_t>(stop - at, kLongestLine + 1));
+      if (stop == end) break;
+      act(line++, text);
+      text.clear();
+      at = stop + 1;
+    }
+  }
+  if (!text.empty()) act(line, text);
+}
+
+/// Throws InvalidArgument if an edge is given twice. Sorts the places.
+void check_once(const std::string& path, EdgeList& list) {
+  std::ranges::sort(list.places);
+  const auto same = [](const EdgeList::Place& a, const EdgeList::Place& b) {
+    return a.sender == b.sender && a.receiver == b.receiver;
+  };
+  const auto twice = std::ranges::adjacent_find(list.places, same);
+  if (twice == list.places.end()) return;
+  throw InvalidArgument(
+      fmt::format("[file] {}:{}: gives edge {} -> {} again, first given in line {}", path,
+                  std::next(twice)->line, twice->sender, twice->receiver, twice->line));
+}
+
 EdgeList read(const std::string& path) {
-  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
-  std::error_code error;
-  std::ifstream file;
-  if (std::filesystem::is_regular_file(path, error)) file.open(path);  // pipes may never end
-  if (!file.is_open()) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+  InputFile file;
+  if (!file.open(path).empty()) {
     throw InvalidArgument(
         fmt::format("[file] cannot read {}; give the path of an edge list", path));
   }
-  if (const auto size = std::filesystem::file_size(path, error); !error && size > kMostBytes) {
-    throw InvalidArgument(
-        fmt::format("[file] {} has {} bytes; an edge list has at most {}", path, size, kMostBytes));
+  if (file.size() > kMostBytes) {
+    throw InvalidArgument(fmt::format("[file] {} has {} bytes; an edge list has at most {}", path,
+                                      file.size(), kMostBytes));
   }
   EdgeList list;
-  std::string text;
-  for (std::size_t line = 1; std::getline(file, text); ++line) {
+  for_each_line(path, file, [&](std::size_t line, std::string_view text) {
     LineParser(path, line, text).parse(list);
-  }
-  if (file.bad()) throw InvalidArgument(fmt::format("[file] cannot read {} to its end", path));
+    check_edges("file", static_cast<double>(list.edges.size()));
+  });
+  check_once(path, list);
   if (list.edges.empty()) {
     throw InvalidArgument(
         fmt::format("[file] {} has no edges; write one a line, 'sender receiver [weight]'", path));

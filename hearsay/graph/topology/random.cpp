@@ -1,6 +1,7 @@
 #include "hearsay/core/random.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -27,8 +28,41 @@ struct Model {
   std::uint64_t seed = 0;
 };
 
+/// Up to this many peers every pair is drawn, which takes a second; beyond, only the edges. Another
+/// limit would change the graphs of a seed.
+constexpr std::size_t kMostPairwise = 16384;
+/// From this many peers on, draws that cannot succeed are not tried.
+constexpr std::size_t kManyPeers = 4096;
+
+/// Walks from edge to edge: the number of pairs between two of them is geometrically distributed.
+std::vector<Edge> draw_sparse(const Model& model, Random random) {
+  const std::size_t n = model.peers;
+  const double scale = 1 / std::log1p(-model.p);  // -0 for p = 1: nothing is skipped
+  const auto skip = [&] {
+    return static_cast<std::size_t>(std::min(std::log1p(-random.uniform()) * scale, 0x1p62));
+  };
+  std::vector<Edge> edges;
+  std::size_t at = skip();  // of the pairs of peer i
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t pairs = model.symmetric ? n - 1 - i : n - 1;
+    if (at >= pairs) {
+      at -= pairs;
+      ++i;
+    } else if (model.symmetric) {
+      link(edges, i, i + 1 + at);
+      at += 1 + skip();
+    } else {
+      edges.push_back({.sender = static_cast<std::uint32_t>(i),
+                       .receiver = static_cast<std::uint32_t>(at < i ? at : at + 1)});
+      at += 1 + skip();
+    }
+  }
+  return edges;
+}
+
 std::vector<Edge> draw_edges(const Model& model, Random random) {
   const std::size_t n = model.peers;
+  if (n > kMostPairwise) return draw_sparse(model, random);
   const auto threshold = static_cast<std::uint64_t>(model.p * 0x1p32);
   std::vector<bool> present(n * n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -48,10 +82,26 @@ std::vector<Edge> draw_edges(const Model& model, Random random) {
   return edges;
 }
 
+/// An upper bound for the logarithm of the probability that a draw is strongly connected. If it is
+/// directed, each peer must have an edge to another. If not, one of the n^(n-2) spanning trees must
+/// be there.
+double log_connected(const Model& model) {
+  const auto n = static_cast<double>(model.peers);
+  if (model.symmetric) return (n - 2) * std::log(n) + (n - 1) * std::log(model.p);
+  return n * std::log1p(-std::exp((n - 1) * std::log1p(-model.p)));
+}
+
 /// The index-th graph of the model: the first strongly connected draw of its own random stream.
 Weights draw(const Model& model, std::uint64_t index) {
   const double pairs = static_cast<double>(model.peers) * static_cast<double>(model.peers);
   const auto tries = static_cast<std::uint32_t>(std::clamp(2e7 / pairs, 16.0, 1e5));
+  constexpr double kHopeless = -28;  // 1e-12
+  if (model.peers >= kManyPeers && log_connected(model) < kHopeless) {
+    throw InvalidArgument(fmt::format(
+        "[random] with p={} and {} peers no draw is strongly connected; raise p beyond ln(n) / n = "
+        "{:.2g}",
+        model.p, model.peers, std::log(model.peers) / static_cast<double>(model.peers)));
+  }
   for (std::uint32_t attempt = 0; attempt < tries; ++attempt) {
     const Random random(model.seed, Purpose::kGraph, attempt, static_cast<std::uint32_t>(index));
     Weights weights = mix(model.peers, draw_edges(model, random), model.rule);

@@ -12,6 +12,9 @@ namespace hearsay::report {
 
 namespace {
 
+/// By it the program knows its own pages, and overwrites no other file.
+constexpr std::string_view kMark = "<meta name=\"generator\" content=\"hearsay\">\n";
+
 std::string base64(const std::array<std::uint8_t, 32>& bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -34,6 +37,11 @@ std::string source_of(std::string_view script) {
 
 }  // namespace
 
+bool is_page(std::string_view text) {
+  return text.find(kMark) != std::string_view::npos ||
+         text.find("<title>hearsay: ") != std::string_view::npos;  // of earlier versions
+}
+
 std::string frame(const Frame& page) {
   std::vector<std::string_view> scripts{assets::kChartJs, assets::kChartsJs, assets::kPageJs,
                                         assets::kTableJs};
@@ -45,11 +53,12 @@ std::string frame(const Frame& page) {
   }
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "{}"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
              "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
              "script-src{}{}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-             sources, page.live ? "; connect-src 'self'" : "", escape_markup(page.title),
+             kMark, sources, page.live ? "; connect-src 'self'" : "", escape_markup(page.title),
              assets::kPageCss) +
          page.body + "<script type=\"application/json\" id=\"data\">" + page.data + "</script>\n" +
          elements + "</body>\n</html>\n";

@@ -6,6 +6,7 @@
 
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
+#include "hearsay/core/input_file.h"
 #include "hearsay/core/version.h"
 #include "hearsay/graph/svg.h"
 #include "hearsay/report/page/charts.h"
@@ -223,6 +224,19 @@ Page make_page(std::span<const std::string> directories, const PageOptions& opti
 }
 
 std::string make_fleet_part(const fs::path& run) { return fleet_part(read_fleet_view(run)); }
+
+void check_page_path(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return;
+  InputFile in;
+  std::string head(4096, '\0');
+  if (in.open(file).empty()) head.resize(in.read(head.data(), head.size()));
+  if (is_page(head)) return;
+  throw InvalidArgument(
+      fmt::format("[report] {} is there already and is no page of hearsay; say where to write with "
+                  "--html FILE",
+                  file.string()));
+}
 
 void write_page(const fs::path& run) {
   const Page page = make_page(std::vector<std::string>{run.string()});

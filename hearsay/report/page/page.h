@@ -38,6 +38,9 @@ Page make_page(const Runs& runs, const PageOptions& options = {});
 /// made anew, and replaced in the page. Empty if there is nothing to show.
 std::string make_fleet_part(const std::filesystem::path& run);
 
+/// Throws InvalidArgument if the file exists and is no page that hearsay wrote.
+void check_page_path(const std::filesystem::path& file);
+
 /// Writes RUN/report.html atomically. Throws RunFailed, with the page's first problem if RUN holds
 /// no run.
 void write_page(const std::filesystem::path& run);

@@ -63,7 +63,7 @@ PeerSettings read_peer_settings(const fs::path& out) {
         "[peer] {} is no run directory of a peer: there is no peer.toml in it", out.string()));
   }
   const std::string name = file.string();
-  const toml::table table = parse_toml(read_file(file), name);
+  const toml::table table = parse_toml(read_file(file, kMostTomlBytes), name);
   const TomlTable in(table, name,
                      {"fleet", "identity", "listen", "data", "least-round", "wait-for"}, {"run"},
                      "run");

@@ -56,7 +56,7 @@ class ThisProcess {
     try {
       outcome = run::resume(runs_[i].out, threads_.value_or(0), *observer);
     } catch (const std::exception& error) {
-      return fail(i, error.what());
+      return fail(i, message_of(error));
     }
     end(i, outcome);
   }
@@ -85,11 +85,11 @@ class ThisProcess {
     try {
       outcomes = run::run_fleet(members);
     } catch (const InvalidArgument& error) {  // one of them cannot begin: none has
-      if (fleet.size() == 1) return fail(fleet.front(), error.what());
+      if (fleet.size() == 1) return fail(fleet.front(), message_of(error));
       for (const std::size_t i : fleet) train({i});
       return;
     } catch (const std::exception& error) {
-      for (const std::size_t i : fleet) fail(i, error.what());
+      for (const std::size_t i : fleet) fail(i, message_of(error));
       return;
     }
     for (std::size_t k = 0; k < fleet.size(); ++k) {
