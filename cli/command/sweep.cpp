@@ -18,6 +18,7 @@
 #include "hearsay/report/sweep_table.h"
 #include "hearsay/sweep/run_sweep.h"
 #include "hearsay/sweep/sweep_record.h"
+#include "hearsay/sweep/unfit.h"
 
 namespace hearsay::cli {
 
@@ -61,31 +62,39 @@ sweep::DispatchOptions dispatch(const SweepOptions& options) {
   return given;
 }
 
-/// Prints what would be done (--dry-run).
-void print_plan(const sweep::Sweep& sweep, std::span<const sweep::SweepRun> runs) {
+/// Prints what would be done (--dry-run); throws InvalidArgument for what cannot be.
+void print_plan(const sweep::Sweep& sweep, const sweep::SweepRuns& all) {
+  const sweep::Unfit unfit = sweep::find_unfit(sweep, all);
   constexpr const char* kStates[] = {"open", "begun", "by another process", "finished"};
   std::vector<std::vector<std::string>> lines{{"run", "state", "directory"}};
-  for (const sweep::SweepRun& run : runs) {
+  for (std::size_t i = 0; i < all.runs.size(); ++i) {
+    const sweep::SweepRun& run = all.runs[i];
+    if (!run.wanted || unfit.runs.contains(i)) continue;
     lines.push_back(
         {run.label, kStates[static_cast<std::size_t>(sweep::state_of(run))], run.out.string()});
   }
-  fmt::print("{}", format_table(lines));
+  if (lines.size() > 1) fmt::print("{}", format_table(lines));
   for (const sweep::SweepRow& row : sweep.rows) {
     if (row.wanted && !row.missing.empty())
       fmt::print("not run ({}): {}\n", row.missing, row.label);
   }
+  if (unfit.count > 0) throw InvalidArgument(sweep::unfit_text(sweep, all, unfit));
 }
 
 /// Returns the exit status.
-int train_sweep(std::span<const sweep::SweepRun> runs, const SweepOptions& options) {
+int train_sweep(const sweep::Sweep& sweep, const fs::path& out, const SweepOptions& options) {
   const sweep::DispatchOptions how = dispatch(options);
+  const std::vector<sweep::SweepRun> runs = sweep::prepare_sweep(sweep, out, how);
   if (!sweep::in_processes(runs, how)) {
     SideBySide shown(runs, {.quiet = options.quiet, .wide = options.wide});
-    return shown.train(how);
+    const int status = shown.train(how);
+    sweep::record_failures(sweep, out, runs, shown.outcome());
+    return status;
   }
   SweepProgress shown(runs, options.quiet);
   const sweep::SweepOutcome outcome = sweep::train_runs(runs, how, shown);
   shown.wipe();
+  sweep::record_failures(sweep, out, runs, outcome);
   if (outcome.stopped) return kStopped;
   return outcome.count(sweep::RunEnd::How::kFailed) > 0 ? 1 : 0;
 }
@@ -115,11 +124,10 @@ int sweep_command(const SweepOptions& options) {
   const fs::path out =
       options.out.empty() ? fs::path("runs") / sweep::name_of(sweep) : fs::path(options.out);
   if (options.dry_run) {
-    print_plan(sweep, sweep::wanted_runs(sweep::runs_of(sweep, out)));
+    print_plan(sweep, sweep::runs_of(sweep, out));
     return 0;
   }
-  const std::vector<sweep::SweepRun> runs = sweep::prepare_sweep(sweep, out, dispatch(options));
-  const int status = train_sweep(runs, options);
+  const int status = train_sweep(sweep, out, options);
   tell(options, sweep::record_path(sweep, out));
   if (status == kStopped) complain("hearsay: stopped; the same command goes on\n");
   return status;
@@ -161,6 +169,10 @@ Action add_sweep(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--seeds", options->seeds, "train only these, of the file's or others: 1,2,3")
       ->type_name("S,...")
+      ->check([](const std::string& seed) {
+        const bool whole = !seed.empty() && seed.find_first_not_of("0123456789") == seed.npos;
+        return std::string(whole ? "" : "must be whole numbers joined by ',', as 1,2,3");
+      })
       ->delimiter(',');
   command->add_flag("--markdown", options->markdown, "print the tables as Markdown");
   command->add_flag("--wide", options->wide, "tables in one piece, however wide they become");

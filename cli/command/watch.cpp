@@ -78,7 +78,10 @@ Action add_watch(CLI::App& app) {
       ->required()
       ->type_name("DIR");
   command->add_option("--port", options->port, "port to listen on; default: any free one")
-      ->type_name("PORT");
+      ->type_name("PORT")
+      ->check([](const std::string& port) {
+        return std::string(port.empty() ? "must not be empty" : "");
+      });
   command
       ->add_option(
           "--address", options->address,

@@ -22,12 +22,12 @@ SideBySide::SideBySide(std::span<const sweep::SweepRun> runs, SideBySideStyle st
 }
 
 int SideBySide::train(const sweep::DispatchOptions& options) {
-  const sweep::SweepOutcome outcome = sweep::train_runs(runs_, options, *this);
-  if (outcome.stopped) return kStopped;
+  outcome_ = sweep::train_runs(runs_, options, *this);
+  if (outcome_.stopped) return kStopped;
   if (!style_.quiet && !new_.empty()) {
     fmt::print("\n{}", report::compare_runs(new_, style_.wide).table);
   }
-  return outcome.count(How::kFailed) + outcome.count(How::kElsewhere) > 0 ? 1 : 0;
+  return outcome_.count(How::kFailed) + outcome_.count(How::kElsewhere) > 0 ? 1 : 0;
 }
 
 void SideBySide::began(const sweep::SweepRun& run, bool resumed) {

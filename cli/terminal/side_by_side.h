@@ -23,6 +23,7 @@ class SideBySide : public sweep::SweepObserver {
 
   /// Returns the exit status: 0, kStopped, or 1 if a run failed or is trained by another process.
   int train(const sweep::DispatchOptions& options);
+  const sweep::SweepOutcome& outcome() const { return outcome_; }  ///< of that
 
   void began(const sweep::SweepRun& run, bool resumed) override;
   void ended(const sweep::SweepRun& run, const sweep::RunEnd& end) override;
@@ -35,6 +36,7 @@ class SideBySide : public sweep::SweepObserver {
   std::size_t width_ = 0;  ///< of the longest label
   std::vector<std::string> new_;
   std::set<const sweep::SweepRun*> running_;
+  sweep::SweepOutcome outcome_;
 };
 
 }  // namespace hearsay::cli

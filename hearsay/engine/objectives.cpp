@@ -62,16 +62,24 @@ void check_memory(const model::Network& network, const ObjectiveContext& context
 
 Registry<ObjectiveEntry> objective_registry() { return {"data", kRegistry}; }
 
-std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context) {
-  const std::string_view name = spec_name(spec);
-  if (objective_registry().contains(name)) {
-    return on_host(objective_registry().make(spec, context), context);
-  }
-  if (!data::dataset_registry().contains(name)) {
+void check_data(std::string_view spec) {
+  if (objective_registry().contains(spec)) {
+    objective_registry().arguments(spec);
+  } else if (data::dataset_registry().contains(spec)) {
+    data::dataset_registry().arguments(spec);
+  } else {
     std::vector<std::string_view> names;
     for (const ObjectiveEntry& entry : objective_registry()) names.push_back(entry.name);
     for (const auto& entry : data::dataset_registry()) names.push_back(entry.name);
-    reject_name("data", name, names);
+    reject_name("data", spec_name(spec), names);
+  }
+}
+
+std::unique_ptr<Objective> make_objective(std::string_view spec, const ObjectiveContext& context) {
+  const std::string_view name = spec_name(spec);
+  check_data(spec);
+  if (objective_registry().contains(name)) {
+    return on_host(objective_registry().make(spec, context), context);
   }
   const data::Task task = data::parse_task(context.task);
   const Loss loss = make_loss(context.loss == "auto" ? default_loss(task) : context.loss, task);

@@ -43,6 +43,10 @@ using ObjectiveEntry = Row<std::unique_ptr<Objective>(const ObjectiveContext&)>;
 
 Registry<ObjectiveEntry> objective_registry();
 
+/// Throws InvalidArgument if neither a row of the registry above nor a dataset has the name of this
+/// spec, or if it has other parameters.
+void check_data(std::string_view spec);
+
 /// What `--data` names: an objective of the registry above, "least-squares:noise=0.1", or a dataset
 /// of data::dataset_registry(), "digits", on which a network is trained. If the kernels are not the
 /// host's, networks train on their device, and the others on the host (on_host.h). Throws

@@ -8,6 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "hearsay/core/error.h"
+
 namespace hearsay::gossip {
 
 namespace {
@@ -152,6 +156,13 @@ Registry<LearningRateEntry> learning_rate_registry() {
 std::unique_ptr<LearningRate> make_learning_rate(std::string_view spec) {
   const bool plain = !spec.empty() &&
                      std::string_view("0123456789.+-").find(spec.front()) != std::string_view::npos;
+  const std::size_t comma = spec.find(',');
+  if (plain && comma != std::string_view::npos && spec.find('=', comma) == std::string_view::npos) {
+    throw InvalidArgument(
+        fmt::format("[learning rate] '{}' is several numbers; give one, or a schedule as "
+                    "steps:0.1,at=100+150",
+                    spec));
+  }
   const std::string full = plain ? "constant:" + std::string(spec) : std::string(spec);
   return learning_rate_registry().make(full);
 }

@@ -47,7 +47,8 @@ class Reader {
   static constexpr std::size_t kNone = ~std::size_t{0};
 
   /// The index of the run, which several sweeps may share, or kNone.
-  std::size_t add_run(const fs::path& directory, const std::string& label) {
+  std::size_t add_run(const fs::path& directory, const std::string& label,
+                      const sweep::Place& in_sweep = {}) {
     const auto [found, is_new] = known_.emplace(directory.lexically_normal().string(), kNone);
     if (!is_new) return found->second;
     try {
@@ -57,8 +58,8 @@ class Reader {
       auto place = run::read_place_in_run(directory);
       FleetView fleet = run::is_of_peer(directory) ? read_fleet_view(directory) : FleetView();
       all_.problems.insert(all_.problems.end(), fleet.problems.begin(), fleet.problems.end());
-      all_.runs.push_back(
-          {std::move(record), label, std::move(controls), std::move(place), std::move(fleet)});
+      all_.runs.push_back({std::move(record), label, std::move(controls), in_sweep,
+                           std::move(place), std::move(fleet)});
       found->second = all_.runs.size() - 1;
     } catch (const std::exception& error) {
       all_.problems.emplace_back(message_of(error));
@@ -74,7 +75,8 @@ class Reader {
         for (const fs::path& directory : sweep.record.runs[r]) {
           std::error_code error;
           if (!fs::exists(directory / "metrics.jsonl", error)) continue;  // not started yet
-          const std::size_t run = add_run(directory, sweep.record.sweep.rows[r].label);
+          const sweep::SweepRow& its = sweep.record.sweep.rows[r];
+          const std::size_t run = add_run(directory, its.label, its.place);
           if (run != kNone) runs.push_back(run);
         }
       }

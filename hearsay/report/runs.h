@@ -25,6 +25,7 @@ struct ShownRun {
   Record record;
   std::string label;  ///< its row in a sweep, else the directory as it was given
   std::vector<std::pair<std::string, Record>> controls;
+  sweep::Place in_sweep{};  ///< of that row
 
   /// Which run of a fleet a directory is part of; none: it is a run of its own.
   std::optional<run::PlaceInRun> place{};

@@ -9,8 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "hearsay/core/text.h"
+#include "hearsay/core/utf8.h"
 #include "hearsay/report/fit.h"
 #include "hearsay/report/run_figures.h"
+#include "hearsay/report/sweep_sheets.h"
 
 namespace hearsay::report {
 
@@ -97,7 +99,7 @@ SweepCell make_cell(const SweepRecord& record, std::size_t row, const Figure& fi
   const SweepRow& its = record.sweep.rows[row];
   const auto printed =
       std::ranges::find(its.printed, figure.name, &std::pair<std::string, double>::first);
-  if (printed != its.printed.end()) cell.printed = printed->second;
+  if (printed != its.printed.end() && !record.sweep.quick) cell.printed = printed->second;
   if (figure.against.empty()) {
     cell.ours = by_seed(runs[row], figure);
     return cell;
@@ -125,10 +127,6 @@ std::string ours_text(const SweepCell& cell, const Figure& figure) {
   return text;
 }
 
-std::string with_unit(const Figure& figure) {
-  return figure.unit.empty() ? figure.name : fmt::format("{} {}", figure.name, figure.unit);
-}
-
 void append_figure(const SweepRecord& record, const SweepTable& table, std::size_t f, Rows& rows) {
   const Figure& figure = record.sweep.figures[f];
   const auto any = [&](const auto& has) {
@@ -144,7 +142,7 @@ void append_figure(const SweepRecord& record, const SweepTable& table, std::size
   }
   for (std::size_t r = 0; r < table.cells.size(); ++r) {
     const SweepCell& cell = table.cells[r][f];
-    rows[r + 1].push_back(ours_text(cell, figure));
+    rows[r + 1].push_back(cell_text(record, table, r, f));
     if (!printed) continue;
     const Style style(cell.printed.value_or(0), figure.digits);
     rows[r + 1].push_back(cell.printed ? fmt::format("{}", *cell.printed) : "-");
@@ -183,14 +181,18 @@ std::string markdown_table(const Rows& rows) {
   return text;
 }
 
-/// "not run (REASON): a; b; c", one line per reason.
-std::string missing_text(const sweep::Sweep& sweep) {
+/// "not run (REASON): a; b; c" and "failed (REASON): d", one line per reason.
+std::string without_text(const SweepRecord& record, const SweepTable& table) {
   std::vector<std::string> reasons;
   std::map<std::string, std::vector<std::string>> labels;
-  for (const SweepRow& row : sweep.rows) {
-    if (row.missing.empty()) continue;
-    if (labels[row.missing].empty()) reasons.push_back(row.missing);
-    labels[row.missing].push_back(row.label);
+  const auto add = [&](const std::string& reason, const SweepRow& row) {
+    if (labels[reason].empty()) reasons.push_back(reason);
+    labels[reason].push_back(row.label);
+  };
+  for (std::size_t r = 0; r < record.sweep.rows.size(); ++r) {
+    const SweepRow& row = record.sweep.rows[r];
+    if (!row.missing.empty()) add(fmt::format("not run ({})", row.missing), row);
+    if (!table.failed[r].empty()) add(fmt::format("failed ({})", table.failed[r]), row);
   }
   std::string text;
   for (const std::string& reason : reasons) {
@@ -198,10 +200,32 @@ std::string missing_text(const sweep::Sweep& sweep) {
     std::vector<std::string>& all = labels[reason];
     const std::size_t more = all.size() > kNamed ? all.size() - kNamed : 0;
     all.resize(all.size() - more);
-    text += fmt::format("not run ({}): {}{}\n", reason, fmt::join(all, "; "),
+    text += fmt::format("{}: {}{}\n", reason, fmt::join(all, "; "),
                         more > 0 ? fmt::format("; and {} more", more) : "");
   }
   return text;
+}
+
+/// The first line of why a run failed, cut: it is shown in lists.
+std::string short_reason(std::string_view why) {
+  constexpr std::size_t kLongest = 300;
+  why = why.substr(0, why.find('\n'));
+  if (why.size() <= kLongest) return std::string(why);
+  return escape_non_utf8(why.substr(0, kLongest)) + " ...";
+}
+
+/// Of the first run of a row that failed, and has not finished since.
+std::string failure_of(const SweepRecord& record, std::size_t row, const OfRow& finished) {
+  namespace fs = std::filesystem;
+  for (const fs::path& run : record.runs[row]) {
+    const auto found = record.failed.find(run.filename().string());
+    if (found == record.failed.end()) continue;
+    const bool since = std::ranges::any_of(finished, [&](const Record* its) {
+      return fs::path(its->name()).lexically_normal() == run.lexically_normal();
+    });
+    if (!since) return short_reason(found->second);
+  }
+  return "";
 }
 
 }  // namespace
@@ -225,6 +249,7 @@ SweepTable tabulate(const SweepRecord& record,
     OfRow& its = finished.emplace_back();
     std::ranges::copy_if(of_row, std::back_inserter(its), &Record::finished);
     table.finished.push_back(its.size());
+    table.failed.push_back(failure_of(record, table.failed.size(), its));
   }
   for (std::size_t r = 0; r < record.sweep.rows.size(); ++r) {
     auto& cells = table.cells.emplace_back();
@@ -235,6 +260,23 @@ SweepTable tabulate(const SweepRecord& record,
   return table;
 }
 
+std::string with_unit(const Figure& figure) {
+  return figure.unit.empty() ? figure.name : fmt::format("{} {}", figure.name, figure.unit);
+}
+
+std::string cell_text(const SweepRecord& record, const SweepTable& table, std::size_t row,
+                      std::size_t figure) {
+  const SweepCell& cell = table.cells[row][figure];
+  if (table.finished[row] == 0 && !table.failed[row].empty()) return "failed";
+  return ours_text(cell, record.sweep.figures[figure]);
+}
+
+std::string seeds_text(const SweepRecord& record, const SweepTable& table, std::size_t row) {
+  const std::size_t asked = record.runs[row].size(), found = table.finished[row];
+  if (asked == 0) return "-";
+  return found == asked ? fmt::format("{}", found) : fmt::format("{} of {}", found, asked);
+}
+
 Rows sweep_rows(const SweepRecord& record, const SweepTable& table) {
   Rows rows{{""}};
   for (const SweepRow& row : record.sweep.rows) rows.push_back({row.label});
@@ -243,34 +285,36 @@ Rows sweep_rows(const SweepRecord& record, const SweepTable& table) {
   }
   rows.front().emplace_back("seeds");
   for (std::size_t r = 0; r < record.sweep.rows.size(); ++r) {
-    const std::size_t asked = record.runs[r].size(), found = table.finished[r];
-    rows[r + 1].push_back(asked == 0       ? "-"
-                          : found == asked ? fmt::format("{}", found)
-                                           : fmt::format("{} of {}", found, asked));
+    rows[r + 1].push_back(seeds_text(record, table, r));
   }
   return rows;
 }
 
 Rows difference_rows(const SweepRecord& record, const SweepTable& table) {
   constexpr const char* kWords[] = {"", "about ", "at most "};
+  const bool quick = record.sweep.quick;
   Rows rows;
   for (const Difference& difference : record.sweep.differences) {
-    if (rows.empty()) rows.push_back({"", "ours", "paper", "difference"});
+    if (rows.empty()) {
+      rows.push_back({"", "ours"});
+      if (!quick) rows.front().insert(rows.front().end(), {"paper", "difference"});
+    }
     const SweepCell* from = cell_of(record, table, difference.from);
     const SweepCell* minus = cell_of(record, table, difference.minus);
     if (from == nullptr || minus == nullptr) continue;
     const auto figure =
         std::ranges::find(record.sweep.figures, difference.from.figure, &Figure::name);
     const Style style(from->mean().value_or(0), figure->digits);
-    std::vector<std::string> row{difference.label, "-", "-", "-"};
-    if (difference.printed) {
+    std::vector<std::string> row{difference.label, "-"};
+    row.resize(rows.front().size(), "-");
+    if (difference.printed && !quick) {
       row[2] =
           kWords[static_cast<std::size_t>(difference.relation)] + style.text(*difference.printed);
     }
     if (from->mean() && minus->mean()) {
       const double ours = *from->mean() - *minus->mean();
       row[1] = style.with_sign(ours);
-      if (difference.printed) row[3] = off_text(ours, difference, style);
+      if (difference.printed && !quick) row[3] = off_text(ours, difference, style);
     }
     rows.push_back(std::move(row));
   }
@@ -287,9 +331,15 @@ std::string sweep_text(const SweepRecord& record, const SweepTable& table, bool 
   std::string text = fmt::format("{}{}\n", heading, sweep.title);
   if (!sweep.source.empty()) text += (markdown ? "\n" : "") + sweep.source + "\n";
   if (!sweep.banner.empty()) text += "\nQuick profile: " + sweep.banner + "\n";
-  text += "\n" + draw(sweep_rows(record, table));
+  for (const SweepSheet& sheet : sweep_sheets(record, table)) {
+    const char* mark = markdown ? "**" : "";
+    if (!sheet.title.empty()) text += fmt::format("\n{}{}{}\n", mark, sheet.title, mark);
+    text += "\n" + draw(sheet.rows);
+  }
   if (const Rows rows = difference_rows(record, table); !rows.empty()) text += "\n" + draw(rows);
-  if (const std::string missing = missing_text(sweep); !missing.empty()) text += "\n" + missing;
+  if (const std::string without = without_text(record, table); !without.empty()) {
+    text += "\n" + without;
+  }
   if (!sweep.note.empty()) text += "\n" + sweep.note + "\n";
   return text;
 }

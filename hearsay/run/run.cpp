@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 
 #include "hearsay/core/error.h"
-#include "hearsay/core/spec.h"
 #include "hearsay/core/version.h"
-#include "hearsay/gossip/link.h"
-#include "hearsay/peer/world/faults.h"
 #include "hearsay/run/asynchronous.h"
+#include "hearsay/run/check.h"
 #include "hearsay/run/peer/settings.h"
 #include "hearsay/run/runner.h"
 
@@ -42,39 +40,6 @@ std::string common_settings(train::RunOptions config) {
 }
 
 bool is_asynchronous(const train::RunOptions& config) { return config.timing == "asynchronous"; }
-
-/// Faults of a simulated network are not for rounds in lock step.
-void check_link(const train::RunOptions& config) {
-  try {
-    gossip::Link(config.link, config.peers, config.seed);
-  } catch (const InvalidArgument& error) {
-    try {
-      peer::parse_faults(config.link, config.peers);
-    } catch (const InvalidArgument&) {
-      throw error;
-    }
-    throw InvalidArgument(
-        fmt::format("{}; those of asynchronous peers need --timing asynchronous", error.what()));
-  }
-}
-
-void check_timing(const train::RunOptions& config, const gossip::ProcessGroup& group) {
-  if (!is_asynchronous(config)) return check_link(config);
-  if (!group.alone()) {
-    throw InvalidArgument(
-        "[timing] asynchronous peers are simulated in one process; drop mpirun, or --timing");
-  }
-  if (spec_name(config.device) != "cpu") {
-    throw InvalidArgument(fmt::format(
-        "[timing] asynchronous peers are simulated on the cpu, not on {}; drop --device",
-        config.device));
-  }
-  if (config.checkpoint > 0) {
-    throw InvalidArgument(
-        "[timing] asynchronous simulations have no checkpoints; --resume begins again: drop "
-        "--checkpoint");
-  }
-}
 
 /// Makes a runner in every process, or throws in every process.
 std::unique_ptr<Runner> make_runner(const train::RunOptions& config, const fs::path& out,

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "hearsay/backend/device.h"
 #include "hearsay/core/durable_file.h"
 #include "hearsay/core/error.h"
 #include "hearsay/core/spec.h"
 #include "hearsay/core/text.h"
 #include "hearsay/data/dataset.h"
 #include "hearsay/engine/score.h"
+#include "hearsay/sweep/row_settings.h"
 #include "hearsay/sweep/sweep_file.h"
 
 namespace hearsay::sweep {
@@ -21,8 +21,6 @@ namespace hearsay::sweep {
 namespace {
 
 using Settings = SweepFile::Settings;
-
-constexpr std::size_t kMostRuns = 10'000;
 
 /// The default for `figures`: those of the following that the runs have.
 std::vector<Figure> usual_figures() {
@@ -39,9 +37,32 @@ std::vector<Figure> usual_figures() {
   return usual;
 }
 
-/// Removes the location from another part's message: "[config] x" becomes "x".
-std::string_view without_place(std::string_view text) {
-  return text.starts_with("[config] ") ? text.substr(9) : text;
+bool is_among(const Place& place, const SweepFile::Selections& selections) {
+  return std::ranges::all_of(selections, [&](const SweepFile::Selection& selection) {
+    return std::ranges::any_of(place, [&](const auto& its) {
+      return its.first == selection.name && std::ranges::count(selection.labels, its.second) > 0;
+    });
+  });
+}
+
+/// "trains cnn on digits. ": the labels of rows may name what the full sweep trains.
+std::string trained(const std::vector<SweepRow>& rows) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> all;
+  for (const SweepRow& row : rows) {
+    for (const train::RunOptions& config : row.configs) {
+      const std::string_view name = spec_name(config.data);
+      const std::string data = needs_path(name) ? std::string(name) : config.data;
+      const std::string one =
+          config.model == "none" ? data : fmt::format("{} on {}", config.model, data);
+      if (std::ranges::count(all, one) == 0) all.push_back(one);
+    }
+  }
+  if (all.empty()) return "";
+  const std::size_t more = all.size() > kNamed ? all.size() - kNamed : 0;
+  all.resize(all.size() - more);
+  return fmt::format("trains {}{}. ", fmt::join(all, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 /// Makes the rows of one file.
@@ -74,6 +95,7 @@ class Maker {
     for (const SweepFile::Row& row : file_.rows) {
       if (row_is_chosen(row)) add_rows(row, sweep.rows);
     }
+    if (options_.quick) sweep.banner = fmt::format("{}{}", trained(sweep.rows), sweep.banner);
     for (const Difference& difference : file_.differences) {
       const auto is_there = [&](const Difference::End& end) {
         return std::ranges::any_of(sweep.rows, [&](const auto& r) { return r.place == end.place; });
@@ -109,6 +131,15 @@ class Maker {
                                       name_list(labels)));
   }
 
+  void require_labels(const SweepFile::Selections& selections) const {
+    for (const SweepFile::Selection& selection : selections) {
+      const std::string where = fmt::format("{}, line {}", name_, selection.line);
+      for (const std::string& label : selection.labels) {
+        require_label(selection.name, label, where);
+      }
+    }
+  }
+
   /// Checks that every reference to a row, a value of an axis or a figure names an existing one.
   void check_references() {
     const auto named = [&](const std::string& name) {
@@ -129,14 +160,9 @@ class Maker {
         end->place = in_order(end->place, where);
       }
     }
-    if (file_.quick) {
-      for (const SweepFile::Selection& selection : file_.quick->selections) {
-        const std::string where = fmt::format("{}, line {}", name_, selection.line);
-        for (const std::string& label : selection.labels) {
-          require_label(selection.name, label, where);
-        }
-      }
-    }
+    for (const SweepFile::Selections& excluded : file_.exclude) require_labels(excluded);
+    for (const SweepFile::When& when : file_.when) require_labels(when.is);
+    if (file_.quick) require_labels(file_.quick->selections);
     for (const std::string& label : options_.rows) require_label("row", label, "sweep");
   }
 
@@ -153,14 +179,6 @@ class Maker {
     if (!file_.rows.front().label.empty()) take("row");
     for (const SweepFile::Axis& axis : file_.axes) take(axis.name);
     return ordered;
-  }
-
-  /// Whether this is the name of a dataset that needs the path of its files.
-  static bool needs_path(std::string_view data) {
-    const auto entries = data::dataset_registry();
-    const auto entry = std::ranges::find(entries, data, &data::DatasetEntry::name);
-    return entry != entries.end() && !entry->parameters.empty() &&
-           entry->parameters.front().key == "path";
   }
 
   void check_where() const {
@@ -203,6 +221,7 @@ class Maker {
   /// The seeds of the file, or of its quick profile, then those added on the command line.
   void find_seeds() {
     seeds_ = options_.quick && !file_.quick->seeds.empty() ? file_.quick->seeds : file_.seeds;
+    if (options_.seeds.size() > SweepFile::kMostRuns) refuse_many();
     std::vector<std::uint64_t> given;
     for (const std::uint64_t seed : options_.seeds) {
       if (std::ranges::count(given, seed) > 0) {
@@ -215,6 +234,11 @@ class Maker {
 
   /// Adds the row at every combination of points, the last axis fastest.
   void add_rows(const SweepFile::Row& row, std::vector<SweepRow>& rows) {
+    double combinations = 1;
+    for (const std::vector<std::size_t>& points : chosen_) {
+      combinations *= static_cast<double>(points.size());
+    }
+    if (combinations > static_cast<double>(SweepFile::kMostRuns)) refuse_many();
     std::vector<std::size_t> digit(file_.axes.size(), 0);
     for (;;) {
       std::vector<const SweepFile::Point*> points;
@@ -224,30 +248,30 @@ class Maker {
         points.push_back(&file_.axes[a].points[index]);
         flat = flat * file_.axes[a].points.size() + index;
       }
-      rows.push_back(make_row(row, points, flat));
+      add_row(row, points, flat, rows);
       std::size_t a = digit.size();
       while (a > 0 && ++digit[a - 1] == chosen_[a - 1].size()) digit[--a] = 0;
       if (a == 0) return;
     }
   }
 
-  SweepRow make_row(const SweepFile::Row& row, const std::vector<const SweepFile::Point*>& points,
-                    std::size_t flat) {
+  /// Unless the file excludes it.
+  void add_row(const SweepFile::Row& row, const std::vector<const SweepFile::Point*>& points,
+               std::size_t flat, std::vector<SweepRow>& rows) {
     SweepRow made;
     made.missing = row.missing;
     made.wanted = is_wanted(row);
-    std::vector<std::string> words;
-    if (!row.label.empty()) {
-      made.place.emplace_back("row", row.label);
-      words.push_back(row.label);
-    }
+    made.line = row.line;
+    if (!row.label.empty()) made.place.emplace_back("row", row.label);
     for (std::size_t a = 0; a < points.size(); ++a) {
       const std::string& name = file_.axes[a].name;
       made.place.emplace_back(name, points[a]->label);
-      words.push_back(fmt::format("{} {}", name, points[a]->label));
       if (made.missing.empty()) made.missing = points[a]->missing;
     }
-    made.label = words.empty() ? file_.title : fmt::format("{}", fmt::join(words, ", "));
+    for (const SweepFile::Selections& excluded : file_.exclude) {
+      if (is_among(made.place, excluded)) return;
+    }
+    made.label = made.place.empty() ? file_.title : label_of(made.place);
     for (const SweepFile::Printed& printed : row.printed) {
       if (!std::isnan(printed.values[flat])) {
         made.printed.emplace_back(printed.figure, printed.values[flat]);
@@ -258,101 +282,47 @@ class Maker {
     } catch (const InvalidArgument& error) {
       if (made.wanted) throw;
       made.missing = error.what();
+      made.configs.clear();
     }
-    return made;
+    rows.push_back(std::move(made));
   }
 
   void fill_configs(const SweepFile::Row& row, const std::vector<const SweepFile::Point*>& points,
                     SweepRow& made) {
-    std::map<std::string, SweepFile::Setting> settings;
-    apply(file_.base, settings);
-    for (const SweepFile::Point* point : points) apply(point->settings, settings);
-    apply(row.settings, settings);
+    RowSettings settings(here_);
+    settings.apply(file_.base);
+    for (const SweepFile::Point* point : points) settings.apply(point->settings);
+    settings.apply(row.settings);
+    for (const SweepFile::When& when : file_.when) {
+      if (is_among(made.place, when.is)) settings.apply(when.settings);
+    }
     if (options_.quick) {
-      apply(file_.quick->base, settings);
-      apply(row.quick, settings);
+      settings.apply(file_.quick->base);
+      settings.apply(row.quick);
     }
     Settings given;
     for (const auto& [key, value] : options_.settings) given.push_back({key, value, 0});
-    apply(given, settings);
+    settings.apply(given);
+    made.missing = settings.complete(options_.where, options_.settings);
+    if (!made.missing.empty()) return;
 
-    if (const auto data = settings.find("data");
-        data != settings.end() && needs_path(data->second.value)) {
-      const auto path = options_.where.find(data->second.value);
-      if (path == options_.where.end()) {
-        made.missing = fmt::format("no data; give --where {}=PATH", data->second.value);
-        return;
-      }
-      data->second.value += ":" + path->second;
-    }
-    if (const auto why = why_not_there(settings); !why.empty()) {
-      made.missing = why;
-      return;
-    }
-    made.configs = configs_of(settings, row.line, made.label);
-  }
-
-  /// A device for all rows, from the command line, may lack the precision of some.
-  std::string why_not_there(const std::map<std::string, SweepFile::Setting>& settings) const {
-    const auto device = options_.settings.find("device");
-    const auto precision = settings.find("precision");
-    if (device == options_.settings.end() || precision == settings.end() ||
-        options_.settings.contains("precision") || precision->second.value == "auto" ||
-        backend::device_registry().arguments(device->second).given("precision") ||
-        !backend::is_precision(precision->second.value)) {
-      return "";
-    }
-    try {
-      backend::with_precision(device->second, precision->second.value);
-    } catch (const InvalidArgument& error) {
-      return fmt::format("not on --device {}: {}", device->second, error.what());
-    }
-    return "";
-  }
-
-  /// Later settings override earlier ones, also where epochs and rounds are alternatives.
-  void apply(const Settings& layer, std::map<std::string, SweepFile::Setting>& settings) const {
-    for (const SweepFile::Setting& setting : layer) {
-      if (setting.key == "epochs") settings.erase("rounds");
-      if (setting.key == "rounds") settings.erase("epochs");
-    }
-    for (SweepFile::Setting setting : layer) {
-      constexpr std::string_view kHere = "{here}";
-      if (const auto at = setting.value.find(kHere); at != std::string::npos) {
-        setting.value.replace(at, kHere.size(), here_);
-      }
-      settings.insert_or_assign(setting.key, std::move(setting));
-    }
-  }
-
-  std::vector<train::RunOptions> configs_of(
-      const std::map<std::string, SweepFile::Setting>& settings, std::size_t line,
-      const std::string& label) {
-    train::RunOptions config;
-    config.compare = train::Compare::kNo;
-    for (const auto& [key, setting] : settings) {
-      try {
-        config.set(key, setting.value);
-      } catch (const InvalidArgument& error) {
-        if (setting.line == 0) throw;
-        fail(setting.line, std::string(without_place(error.what())));
-      }
-    }
+    train::RunOptions config = settings.options(name_);
     runs_ += seeds_.size();
-    if (runs_ > kMostRuns) {
-      throw InvalidArgument(
-          fmt::format("[{}] has more than {} runs; make it several sweeps", name_, kMostRuns));
-    }
-    std::vector<train::RunOptions> configs;
+    if (runs_ > SweepFile::kMostRuns) refuse_many();
     for (const std::uint64_t seed : seeds_) {
       config.seed = seed;
       try {
-        configs.push_back(train::resolve(config));
+        made.configs.push_back(train::resolve(config));
       } catch (const InvalidArgument& error) {
-        fail(line, fmt::format("row '{}': {}", label, without_place(error.what())));
+        if (!made.wanted) fail(row.line, fmt::format("row '{}': {}", made.label, error.what()));
+        made.refused.emplace_back(seed, error.what());
       }
     }
-    return configs;
+  }
+
+  [[noreturn]] void refuse_many() const {
+    throw InvalidArgument(fmt::format("[{}] has more than {} runs; make it several sweeps", name_,
+                                      SweepFile::kMostRuns));
   }
 
   SweepFile file_;
@@ -376,6 +346,14 @@ Sweep read_sweep_file(const std::string& file, const SweepOptions& options) {
     throw InvalidArgument(fmt::format("[sweep] there is no file '{}'", file));
   }
   return read_sweep(read_file(file), file, options);
+}
+
+std::string label_of(const Place& place) {
+  std::string label;
+  for (const auto& [name, its] : place) {
+    label += (label.empty() ? "" : ", ") + (name == "row" ? its : fmt::format("{} {}", name, its));
+  }
+  return label;
 }
 
 std::string name_of(const Sweep& sweep) {

@@ -36,6 +36,9 @@ struct Figure {
 /// Identifies a row of a sweep by its labels: ("row", "1 %"), ("skew", "0.8").
 using Place = std::vector<std::pair<std::string, std::string>>;
 
+/// "1 %, skew 0.8".
+std::string label_of(const Place& place);
+
 /// The difference of two figures, if that is what a paper prints: "SP loses 7 points".
 struct Difference {
   struct End {
@@ -55,6 +58,9 @@ struct SweepRow {
   Place place;
   std::vector<train::RunOptions>
       configs;  ///< one per seed, resolved; empty if the row is `missing`
+  /// Seeds whose settings do not fit together, and why: they have no config (unfit.h).
+  std::vector<std::pair<std::uint64_t, std::string>> refused;
+  std::size_t line = 0;  ///< of its entry in `rows` of the file; 0: it has none
   std::vector<std::pair<std::string, double>> printed;  ///< the paper's numbers, by figure
   std::string missing;                                  ///< why the row cannot be run
   bool wanted = true;                                   ///< to be trained now
@@ -64,7 +70,7 @@ struct SweepRow {
 struct Sweep {
   std::string file;  ///< its path, as given
   std::string title, source, note;
-  std::string banner;  ///< for the quick profile: a note on what it does not show; else empty
+  std::string banner;  ///< for the quick profile: what it trains and does not show; else empty
   bool quick = false;
   std::vector<Figure> figures;
   std::vector<SweepRow> rows;
@@ -80,14 +86,14 @@ struct SweepOptions {
   std::vector<std::string> rows{};                ///< labels of `rows` to train now; empty: all
 };
 
-/// The rows of a sweep: axes crossed with `rows`, in the order of the file. Reads no data. Rows and
-/// seeds that are not to be trained now are included all the same, for their earlier runs; if the
-/// settings do not fit such a row, it is `missing`; so is one whose precision the device of
-/// `settings` lacks.
+/// The rows of a sweep: axes crossed with `rows`, in the order of the file, but for those that it
+/// excludes. Reads no data. Rows and seeds that are not to be trained now are included all the
+/// same, for their earlier runs; if the settings do not fit such a row, it is `missing`; so is one
+/// whose precision the device of `settings` lacks.
 ///
 /// Throws InvalidArgument for any error in the file, "[FILE, line N] ...", before any run begins:
-/// unknown keys, lists that do not match, unknown labels, settings that do not fit together (with
-/// the row's label).
+/// unknown keys, lists that do not match, unknown labels, values that no run can have. Settings
+/// that do not fit together are in `refused`.
 Sweep read_sweep(std::string_view text, const std::string& file, const SweepOptions& options = {});
 
 /// The same, of a file on disk. Throws InvalidArgument also if there is none.

@@ -49,14 +49,18 @@ SweepFile::Settings child_settings(const TomlTable& in, std::string_view key) {
                           : settings_of(with_settings(*table, in.file(), {}));
 }
 
-/// Each setting of a row or a place has only one source.
-void refuse_twice(const TomlTable& in, const SweepFile::Settings& ours, std::string_view kind,
-                  std::string_view name, const std::vector<SweepFile::Axis>& axes) {
+/// Neither of two axes outranks the other.
+void refuse_twice(const TomlTable& in, const SweepFile::Axis& ours,
+                  const std::vector<SweepFile::Axis>& axes) {
+  if (ours.points.empty()) return;
+  const SweepFile::Settings& settings = ours.points.front().settings;
   for (const SweepFile::Axis& axis : axes) {
     for (const SweepFile::Setting& theirs : axis.points.front().settings) {
-      if (std::ranges::find(ours, theirs.key, &SweepFile::Setting::key) == ours.end()) continue;
-      in.fail("{} is set by {} '{}' and by axis '{}'; leave it to one of them", theirs.key, kind,
-              name, axis.name);
+      if (std::ranges::find(settings, theirs.key, &SweepFile::Setting::key) == settings.end()) {
+        continue;
+      }
+      in.fail("{} is set by axis '{}' and by axis '{}'; leave it to one of them", theirs.key,
+              ours.name, axis.name);
     }
   }
 }
@@ -87,8 +91,7 @@ SweepFile::Axis read_axis(const TomlTable& in, const SweepFile& sweep) {
       axis.points[i].settings.push_back(setting(in, key.str(), *values[i]));
     }
   }
-  refuse_twice(in, axis.points.empty() ? SweepFile::Settings{} : axis.points.front().settings,
-               "axis", axis.name, sweep.axes);
+  refuse_twice(in, axis, sweep.axes);
   if (keys == 0) in.fail("axis '{}' sets nothing; give a list of values for a setting", axis.name);
   if (labels.empty() && keys > 1) {
     in.fail("axis '{}' has several settings and needs 'label', a list of names", axis.name);
@@ -134,7 +137,6 @@ SweepFile::Row read_row(const TomlTable& in, const SweepFile& sweep) {
   row.settings = settings_of(in);
   row.quick = child_settings(in, "quick");
   row.missing = in.text("missing");
-  refuse_twice(in, row.settings, "row", row.label, sweep.axes);
   if (std::ranges::find(sweep.rows, row.label, &SweepFile::Row::label) != sweep.rows.end()) {
     in.fail("there are two rows '{}'", row.label);
   }
@@ -188,10 +190,57 @@ Figure read_figure(const TomlTable& in) {
 
 std::vector<std::uint64_t> read_seeds(const TomlTable& in) {
   std::vector<std::uint64_t> seeds = in.counts("seeds");
-  for (const std::uint64_t seed : seeds) {
-    if (std::ranges::count(seeds, seed) > 1) in.fail(*in.find("seeds"), "seeds has {} twice", seed);
+  if (seeds.size() > SweepFile::kMostRuns) {
+    in.fail(*in.find("seeds"), "there are {} seeds, and a sweep has at most {} runs; give fewer",
+            seeds.size(), SweepFile::kMostRuns);
+  }
+  std::vector<std::uint64_t> sorted = seeds;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    in.fail(*in.find("seeds"), "seeds has {} twice", *twice);
   }
   return seeds;
+}
+
+/// The names that identify a combination.
+Names place_names(const SweepFile& sweep) {
+  Names names;
+  if (!sweep.rows.front().label.empty()) names.emplace_back("row");
+  for (const SweepFile::Axis& axis : sweep.axes) names.push_back(axis.name);
+  return names;
+}
+
+/// {row = "a", skew = ["0", "0.8"]}: labels as texts or, as an axis may have them, numbers.
+SweepFile::Selections read_selections(const toml::table& table, const SweepFile& sweep,
+                                      const std::string& file) {
+  const TomlTable in(table, file, place_names(sweep));
+  SweepFile::Selections selections;
+  for (const auto& [key, node] : in.all()) {
+    SweepFile::Selection& one = selections.emplace_back(
+        SweepFile::Selection{std::string(key.str()), {}, node.source().begin.line});
+    const auto append = [&](const toml::node& label) {
+      const std::optional<std::string> text = setting_value(label);
+      if (!text) in.fail(node, "{} must be a label, or a list of labels", key.str());
+      one.labels.push_back(*text);
+    };
+    if (node.is_array()) {
+      for (const toml::node* label : in.list(key.str())) append(*label);
+    } else {
+      append(node);
+    }
+  }
+  if (selections.empty()) {
+    in.fail("there is no label here; give some of {}", fmt::join(place_names(sweep), ", "));
+  }
+  return selections;
+}
+
+SweepFile::When read_when(const TomlTable& in, const SweepFile& sweep) {
+  const toml::table* is = in.child("is");
+  if (is == nullptr) in.fail("there is no 'is' here, and it is needed");
+  SweepFile::When when{read_selections(*is, sweep, in.file()), settings_of(in)};
+  if (when.settings.empty()) in.fail("this sets nothing; give a setting beside 'is'");
+  return when;
 }
 
 Difference::End read_end(const TomlTable& in) {
@@ -249,8 +298,8 @@ SweepFile::Quick read_quick(const toml::table& table, const SweepFile& sweep,
 SweepFile parse_sweep_file(std::string_view text, const std::string& file) {
   const toml::table table = parse_toml(text, file);
   const TomlTable in(table, file,
-                     {"title", "source", "note", "seeds", "base", "axes", "rows", "figures",
-                      "differences", "quick"});
+                     {"title", "source", "note", "seeds", "base", "axes", "rows", "exclude", "when",
+                      "figures", "differences", "quick"});
   SweepFile sweep;
   sweep.title = in.needed_text("title");
   sweep.source = in.text("source");
@@ -276,6 +325,12 @@ SweepFile parse_sweep_file(std::string_view text, const std::string& file) {
         read_row(with_settings(*one, file, {"label", "paper", "missing", "quick"}), sweep));
   }
   if (sweep.rows.empty()) sweep.rows.emplace_back();
+  for (const toml::table* one : in.tables("exclude")) {
+    sweep.exclude.push_back(read_selections(*one, sweep, file));
+  }
+  for (const toml::table* one : in.tables("when")) {
+    sweep.when.push_back(read_when(with_settings(*one, file, {"is"}), sweep));
+  }
   for (const toml::table* one : in.tables("differences")) {
     sweep.differences.push_back(read_difference(
         TomlTable(*one, file, {"label", "from", "minus", "paper", "paper_about", "paper_at_most"}),

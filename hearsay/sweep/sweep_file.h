@@ -12,6 +12,8 @@ namespace hearsay::sweep {
 
 /// The contents of a sweep file as written; sweep.cpp turns them into rows.
 struct SweepFile {
+  static constexpr std::size_t kMostRuns = 10'000;
+
   struct Setting {
     std::string key, value;
     std::size_t line;
@@ -41,17 +43,25 @@ struct SweepFile {
     std::size_t line = 0;
   };
 
-  /// The labels of an axis (or of "row") that a profile keeps.
+  /// Some labels of an axis (or of "row").
   struct Selection {
     std::string name;
     std::vector<std::string> labels;
     std::size_t line;
   };
+  /// A combination is among these if its place has one of the labels of each.
+  using Selections = std::vector<Selection>;
+
+  /// Settings of some combinations only.
+  struct When {
+    Selections is;
+    Settings settings;
+  };
   struct Quick {
     std::string note;
     std::vector<std::uint64_t> seeds;  ///< empty: as without --quick
     Settings base;
-    std::vector<Selection> selections;
+    Selections selections;
   };
 
   std::string title, source, note;
@@ -59,6 +69,8 @@ struct SweepFile {
   Settings base;
   std::vector<Axis> axes;
   std::vector<Row> rows;  ///< at least one; if the file has no `rows`, one without a label
+  std::vector<Selections> exclude;  ///< combinations that are not part of the sweep
+  std::vector<When> when;
   std::vector<Figure> figures;
   std::vector<Difference> differences;
   std::optional<Quick> quick;

@@ -80,11 +80,15 @@ Written to_json(const Place& place) {
   return json;
 }
 
-Place place_of(const Json& json) {
+/// Row first, then axes as in the file; JSON has them in the order of their names.
+Place place_of(const Json& json, const std::vector<std::string>& axes) {
   Place place;
   for (const auto& [name, label] : json.items()) {
     if (name != "figure") place.emplace_back(name, label.get<std::string>());
   }
+  std::ranges::stable_sort(place, {}, [&](const auto& its) {
+    return its.first == "row" ? -1 : std::ranges::find(axes, its.first) - axes.begin();
+  });
   return place;
 }
 
@@ -103,11 +107,11 @@ Written to_json(const Difference& difference) {
   return json;
 }
 
-Difference difference_of(const Json& json) {
+Difference difference_of(const Json& json, const std::vector<std::string>& axes) {
   Difference difference;
   difference.label = json.at("label");
-  difference.from = {place_of(json.at("from")), json.at("from").at("figure")};
-  difference.minus = {place_of(json.at("minus")), json.at("minus").at("figure")};
+  difference.from = {place_of(json.at("from"), axes), json.at("from").at("figure")};
+  difference.minus = {place_of(json.at("minus"), axes), json.at("minus").at("figure")};
   const std::string relation = json.at("relation");
   for (std::size_t i = 0; i < kRelations.size(); ++i) {
     if (relation == kRelations[i]) difference.relation = static_cast<Difference::Relation>(i);
@@ -122,16 +126,21 @@ fs::path record_path(const Sweep& sweep, const fs::path& out) {
   return out / (name_of(sweep) + ".sweep.json");
 }
 
-void write_sweep_record(const fs::path& file, const Sweep& sweep, const SweepRuns& runs) {
+void write_sweep_record(const fs::path& file, const Sweep& sweep, const SweepRuns& runs,
+                        const SweepRecord::Failures& failed) {
   Written json{{"v", kVersion},
                {"title", sweep.title},
                {"source", sweep.source},
                {"note", sweep.note},
                {"quick", sweep.quick},
                {"banner", sweep.banner},
+               {"axes", Written::array()},
                {"figures", Written::array()},
                {"rows", Written::array()},
                {"differences", Written::array()}};
+  for (const auto& [name, label] : sweep.rows.empty() ? Place() : sweep.rows.front().place) {
+    if (name != "row") json["axes"].push_back(name);
+  }
   for (const Figure& figure : sweep.figures) json["figures"].push_back(to_json(figure));
   for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
     const SweepRow& row = sweep.rows[r];
@@ -145,6 +154,7 @@ void write_sweep_record(const fs::path& file, const Sweep& sweep, const SweepRun
     json["rows"].push_back(std::move(one));
   }
   for (const Difference& one : sweep.differences) json["differences"].push_back(to_json(one));
+  for (const auto& [run, why] : failed) json["failed"][run] = escape_non_utf8(why);
   DurableFile out(file, DurableFile::Writers::kSeveral);
   out.write(json.dump(1) + "\n");
   out.commit();
@@ -163,11 +173,12 @@ SweepRecord read_sweep_record(const fs::path& file) {
     sweep.note = json.at("note");
     sweep.quick = json.at("quick");
     sweep.banner = json.at("banner");
+    const auto axes = json.value("axes", std::vector<std::string>());  // older ones do not say
     for (const Json& one : json.at("figures")) sweep.figures.push_back(figure_of(one));
     for (const Json& one : json.at("rows")) {
       SweepRow row;
       row.label = one.at("label");
-      row.place = place_of(one.at("place"));
+      row.place = place_of(one.at("place"), axes);
       for (const auto& [figure, value] : one.at("printed").items()) {
         row.printed.emplace_back(figure, value.get<double>());
       }
@@ -180,8 +191,9 @@ SweepRecord read_sweep_record(const fs::path& file) {
       sweep.rows.push_back(std::move(row));
     }
     for (const Json& one : json.at("differences")) {
-      sweep.differences.push_back(difference_of(one));
+      sweep.differences.push_back(difference_of(one, axes));
     }
+    if (json.contains("failed")) record.failed = json.at("failed").get<SweepRecord::Failures>();
   } catch (const Json::exception&) {
     throw CorruptData(
         fmt::format("[sweep] {} is no record of a sweep: {}; remove it, or sweep again",

@@ -92,12 +92,23 @@ bool is_wanted(const Sweep& sweep, const SweepRow& row, const train::RunOptions&
   return row.wanted && (seeds.empty() || std::ranges::count(seeds, config.seed) > 0);
 }
 
+/// The labels of a row that all rows with the same run have: a row that outranks an axis has one
+/// run for all values of that axis. Of runs that several `rows` of the file share, those of the
+/// first.
+std::string label_of_shared(const SweepRow& first, const Place& common) {
+  const auto is_row = [](const Place& place) {
+    return !place.empty() && place.front().first == "row";
+  };
+  return common.empty() || is_row(common) != is_row(first.place) ? first.label : label_of(common);
+}
+
 }  // namespace
 
 SweepRuns runs_of(const Sweep& sweep, const fs::path& out) {
   SweepRuns all;
   const std::map<std::string, fs::path> there = find_runs(out);
   std::map<std::string, std::size_t> index;
+  std::vector<std::pair<const SweepRow*, Place>> sharers;  // of each run, and what they share
   for (const SweepRow& row : sweep.rows) {
     std::vector<std::size_t>& of_row = all.of_row.emplace_back();
     for (const train::RunOptions& config : row.configs) {
@@ -107,14 +118,22 @@ SweepRuns runs_of(const Sweep& sweep, const fs::path& out) {
       const bool wanted = is_wanted(sweep, row, config);
       if (!is_new) {
         all.runs[found->second].wanted |= wanted;
+        std::erase_if(sharers[found->second].second,
+                      [&](const auto& label) { return std::ranges::count(row.place, label) == 0; });
         continue;
       }
-      const std::string name = fmt::format("{}-s{}-{}", folder_name(row.label), config.seed,
-                                           hash.substr(0, kHashDigits));
-      const auto old = there.find(hash);
-      all.runs.push_back({fmt::format("{}, seed {}", row.label, config.seed), config,
-                          old == there.end() ? out / name : old->second, wanted});
+      all.runs.push_back({"", config, {}, wanted});
+      sharers.emplace_back(&row, row.place);
     }
+  }
+  for (const auto& [hash, i] : index) {
+    SweepRun& run = all.runs[i];
+    const std::string label = label_of_shared(*sharers[i].first, sharers[i].second);
+    run.label = fmt::format("{}, seed {}", label, run.config.seed);
+    const std::string name =
+        fmt::format("{}-s{}-{}", folder_name(label), run.config.seed, hash.substr(0, kHashDigits));
+    const auto old = there.find(hash);
+    run.out = old == there.end() ? out / name : old->second;
   }
   return all;
 }

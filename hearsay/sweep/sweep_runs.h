@@ -10,7 +10,8 @@ namespace hearsay::sweep {
 
 /// One run of a sweep and its directory.
 struct SweepRun {
-  std::string label;  ///< of the first row that has it, with its seed
+  std::string label;  ///< of the first row that has it, with its seed; of several that differ in
+                      ///< axes alone what they have in common
   train::RunOptions config;
   std::filesystem::path out;
   bool wanted = true;  ///< by a row and for a seed that are to be trained now

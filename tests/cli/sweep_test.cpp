@@ -104,7 +104,8 @@ TEST_F(SweepCommand, SkipsWhatIsFinished) {
 TEST_F(SweepCommand, QuickIsASweepOfItsOwn) {
   const Result result = sweep({"./rates.toml", "--quick", "--quiet", "--markdown"});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_TRUE(result.out.starts_with("### Rates\n\nnobody\n\nQuick profile: A short one.\n\n| "))
+  EXPECT_TRUE(result.out.starts_with(
+      "### Rates\n\nnobody\n\nQuick profile: trains least-squares:dim=4. A short one.\n\n| "))
       << result.out;
   EXPECT_EQ(runs("runs/rates-quick").size(), 2U);
   EXPECT_TRUE(fs::exists(scratch_ / "runs/rates-quick/rates-quick.sweep.json"));
@@ -172,8 +173,13 @@ TEST_F(SweepCommand, SurvivesARunThatFails) {
   const Result result = sweep({"rates.toml", "--quiet"});
   EXPECT_EQ(result.status, 1);
   EXPECT_TRUE(result.err.starts_with("hearsay: small, seed 1: [train] the ")) << result.err;
-  EXPECT_NE(result.out.find("0 of 2\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("small            failed      1           -  0 of 2\n"),
+            std::string::npos)
+      << result.out;
   EXPECT_NE(result.out.find(" 2\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("\nfailed ([train] the "), std::string::npos) << result.out;
+  const Result report = hearsay({"report", "runs/rates", "--html", "none"}, scratch_.path());
+  EXPECT_NE(report.out.find("\nfailed ([train] the "), std::string::npos) << report.out;
 }
 
 TEST_F(SweepCommand, DryRunTrainsNothing) {
@@ -182,6 +188,33 @@ TEST_F(SweepCommand, DryRunTrainsNothing) {
   EXPECT_NE(result.out.find("small, seed 2   open  runs/rates/small-s2-"), std::string::npos)
       << result.out;
   EXPECT_FALSE(fs::exists(scratch_ / "runs"));
+}
+
+/// What --dry-run prints is what a start refuses.
+TEST_F(SweepCommand, TrainsNothingIfARunCannotWork) {
+  std::string text = kFile;
+  text.insert(text.find("[base]"),
+              "[[axes]]\nname = 'sent'\ncompressor = ['identity', 'topk:keep=0.5']\n");
+  text.replace(text.find("paper = {loss = 1.0}"), 20, "algorithm = 'dsgd'");
+  support::write_text(scratch_ / "rates.toml", text);
+  const Result plan = sweep({"rates.toml", "--dry-run"});
+  EXPECT_EQ(plan.status, 2);
+  EXPECT_NE(plan.out.find("large, sent topk:keep=0.5, seed 2   open"), std::string::npos)
+      << plan.out;
+  EXPECT_EQ(plan.out.find("small, sent topk:keep=0.5"), std::string::npos) << plan.out;
+  EXPECT_TRUE(
+      plan.err.starts_with("hearsay: [rates.toml] 2 of 8 runs cannot work, so nothing is "
+                           "trained:\n  [dsgd] does not compress"))
+      << plan.err;
+  EXPECT_NE(plan.err.find("\n    {row = 'small', sent = 'topk:keep=0.5'},\n"), std::string::npos)
+      << plan.err;
+  const Result start = sweep({"rates.toml"});
+  EXPECT_EQ(start.status, 2);
+  EXPECT_EQ(start.err, plan.err);
+  EXPECT_FALSE(fs::exists(scratch_ / "runs"));
+  text.insert(text.find("[base]"), "[[exclude]]\nrow = 'small'\nsent = 'topk:keep=0.5'\n");
+  support::write_text(scratch_ / "rates.toml", text);
+  EXPECT_EQ(sweep({"rates.toml", "--dry-run"}).status, 0);
 }
 
 TEST_F(SweepCommand, MistakesAreToldBeforeAnythingIsWritten) {
@@ -203,6 +236,13 @@ TEST_F(SweepCommand, MistakesAreToldBeforeAnythingIsWritten) {
       error({"wrong.toml"}),
       "hearsay: [wrong.toml, line 2] there is no 'epohs' here (did you mean 'epochs'?); there "
       "are label, paper, missing, quick, the settings of hearsay train\n");
+  EXPECT_TRUE(error({"rates.toml", "--optimizer", "zzz"})
+                  .starts_with("hearsay: [optimizer] no optimizer is named 'zzz'"));
+  EXPECT_TRUE(error({"rates.toml", "--lr", "0.1,0.2"}).starts_with("hearsay: [learning rate] "));
+  for (const char* seeds : {"", ",", "1.5", "-1", "1,x", "1e3"}) {
+    EXPECT_TRUE(error({"rates.toml", "--seeds", seeds}).find("--seeds") != std::string::npos)
+        << seeds;
+  }
   EXPECT_FALSE(fs::exists(scratch_ / "runs"));
 }
 

@@ -13,6 +13,7 @@
 #include "hearsay/model/models.h"
 #include "hearsay/peer/world/world.h"
 #include "hearsay/sweep/sweep.h"
+#include "hearsay/sweep/unfit.h"
 #include "hearsay/train/trainer.h"
 
 namespace hearsay::sweep {
@@ -89,6 +90,13 @@ TEST_P(Experiment, HasRowsThatFitTogether) {
       EXPECT_NO_THROW(make()) << row.label;
     }
   }
+}
+
+/// With its own data and network, as a start checks it.
+TEST_P(Experiment, HasAQuickProfileThatCanBegin) {
+  const Sweep sweep = read(GetParam(), true);
+  const SweepRuns runs = runs_of(sweep, "nowhere");
+  EXPECT_EQ(unfit_text(sweep, runs, find_unfit(sweep, runs)), "");
 }
 
 TEST_P(Experiment, NamesModelsThatThereAre) {

@@ -116,5 +116,14 @@ TEST(LearningRate, SaysWhatIsWrong) {
             "'cosine'?); there are constant, steps, halve, cosine");
 }
 
+/// A list is no rate: the second number would be taken for the epochs of warm-up.
+TEST(LearningRate, IsOneNumberOrASchedule) {
+  EXPECT_EQ(message_of("0.1,0.2"),
+            "[learning rate] '0.1,0.2' is several numbers; give one, or a schedule as "
+            "steps:0.1,at=100+150");
+  EXPECT_EQ(rate_at("0.1,warmup=5", 5), 0.1);
+  EXPECT_EQ(rate_at("cosine:0.1,5", 5, 1e9), rate_at("cosine:0.1,warmup=5", 5, 1e9));
+}
+
 }  // namespace
 }  // namespace hearsay::gossip

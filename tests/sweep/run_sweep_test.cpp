@@ -123,6 +123,16 @@ rounds = 20
   EXPECT_NE(outcome.ends[0].message.find("; try --lr 1e+29"), std::string::npos)
       << outcome.ends[0].message;
   EXPECT_EQ(outcome.ends[1].message, "");
+
+  // The record says why, until the run finishes; a call for other rows keeps it.
+  const std::string name = scratch_.path().filename().string() + "-f.sweep.json";
+  const SweepRecord record = read_sweep_record(scratch_ / "out" / name);
+  const std::string bad = record.runs.at(0).at(0).filename().string();
+  EXPECT_EQ(record.failed, (SweepRecord::Failures{{bad, outcome.ends[0].message}}));
+  SweepOptions good{.rows = {"good"}};
+  const Sweep part = read_sweep_file((scratch_ / "f.toml").string(), good);
+  run_sweep(part, scratch_ / "out", options_, notes);
+  EXPECT_EQ(read_sweep_record(scratch_ / "out" / name).failed, record.failed);
 }
 
 /// No checkpoint is due before the stop, so what is resumed was saved by it.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
 
@@ -38,7 +40,7 @@ constexpr Wrong kWrong[] = {
      "[f.toml, line 5] scale must be a finite number, got nan"},
     {"UnknownKey", "sedes = [1]",
      "[f.toml, line 2] there is no 'sedes' here (did you mean 'seeds'?); there are title, source, "
-     "note, seeds, base, axes, rows, figures, differences, quick"},
+     "note, seeds, base, axes, rows, exclude, when, figures, differences, quick"},
     {"UnknownSetting", "[base]\npers = 4",
      "[f.toml, line 3] there is no 'pers' here (did you mean 'peers'?); there are the settings of "
      "hearsay train"},
@@ -80,9 +82,36 @@ constexpr Wrong kWrong[] = {
      "[f.toml, line 5] the name of an axis cannot be 'n', which stands for something else here"},
     {"AxesOfOneSetting", "[[axes]]\nname = 'n'\npeers = [4]\n[[axes]]\nname = 'm'\npeers = [5]",
      "[f.toml, line 5] peers is set by axis 'm' and by axis 'n'; leave it to one of them"},
-    {"RowAndAxisOfOneSetting",
-     "rows = [{label = 'a', peers = 4}]\n[[axes]]\nname = 'n'\npeers = [5]",
-     "[f.toml, line 2] peers is set by row 'a' and by axis 'n'; leave it to one of them"},
+    {"ExcludeOfAnUnknownName", "rows = [{label = 'a'}]\nexclude = [{rwo = 'a'}]",
+     "[f.toml, line 3] there is no 'rwo' here (did you mean 'row'?); there are row"},
+    {"ExcludeOfAnUnknownLabel",
+     "rows = [{label = 'a'}]\nexclude = [{n = 4},\n{n = [4, 5]}]\n[[axes]]\nname = 'n'\npeers = "
+     "[4, 8]",
+     "[f.toml, line 4] there is no n '5'; there are 4, 8"},
+    {"ExcludeOfNothing", "rows = [{label = 'a'}]\nexclude = [{}]",
+     "[f.toml, line 3] there is no label here; give some of row"},
+    {"ExcludeOfNoLabel", "rows = [{label = 'a'}]\nexclude = [{row = true}]",
+     "[f.toml, line 3] row must be a label, or a list of labels"},
+    {"WhenWithoutIs", "rows = [{label = 'a'}]\nwhen = [{lr = 0.1}]",
+     "[f.toml, line 3] there is no 'is' here, and it is needed"},
+    {"WhenThatSetsNothing", "rows = [{label = 'a'}]\nwhen = [{is = {row = 'a'}}]",
+     "[f.toml, line 3] this sets nothing; give a setting beside 'is'"},
+    {"WhenOfAnUnknownRow", "rows = [{label = 'a'}]\nwhen = [{is = {row = 'b'}, lr = 0.1}]",
+     "[f.toml, line 3] there is no row 'b'; there are a"},
+    {"RateThatIsNone", "rows = [{label = 'a'},\n{label = 'b', lr = 'zzz'}]",
+     "[f.toml, line 3] [learning rate schedule] no learning rate schedule is named 'zzz'; there "
+     "are constant, steps, halve, cosine"},
+    {"RateOfTwoNumbers", "[base]\nlr = '0.1,0.2'",
+     "[f.toml, line 3] [learning rate] '0.1,0.2' is several numbers; give one, or a schedule as "
+     "steps:0.1,at=100+150"},
+    {"OptimizerThatIsNone", "[base]\noptimizer = 'zzz'",
+     "[f.toml, line 3] [optimizer] no optimizer is named 'zzz'; there are sgd, momentum, nesterov, "
+     "adam"},
+    {"CompressorOutOfRange", "[[axes]]\nname = 'n'\ncompressor = ['topk:keep=0.1',\n'topk:keep=2']",
+     "[f.toml, line 5] [topk] keep must be in (0, 1], got 2"},
+    {"DataThatIsNone", "rows = [{label = 'a', data = '{x}'}]",
+     "[f.toml, line 2] [data] no data is named '{x}'; there are consensus, least-squares, "
+     "logistic, digits, mnist, cifar10, cifar100, folder, synthetic, npz, csv"},
     {"TwoRowsOfOneLabel", "rows = [{label = 'a'},\n {label = 'a', peers = 5}]",
      "[f.toml, line 3] there are two rows 'a'"},
     {"PaperOfAnUnknownFigure",
@@ -137,11 +166,6 @@ constexpr Wrong kWrong[] = {
      "[f.toml, line 7] there is no n '5'; there are 4, 8"},
     {"ValueOutOfRange", "[base]\nbatch = -3",
      "[f.toml, line 3] batch must be a whole number from 0 to 1048576, got '-3'"},
-    {"SettingsThatDoNotFit",
-     "rows = [{label = 'a'},\n{label = 'b', graph = 'torus:3x5', peers = 16}]",
-     "[f.toml, line 3] row 'b': [graph] torus:3x5 has 15 peers but --peers is 16; use torus:4x4, "
-     "or "
-     "drop --peers"},
     {"TooManyRuns",
      "seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]\n[base]\ndata = 'consensus'\n"
      "[[axes]]\nname = 'a'\nbatch = [0,1,2,3,4,5,6,7,8,9]\n"
@@ -152,6 +176,20 @@ constexpr Wrong kWrong[] = {
 
 INSTANTIATE_TEST_SUITE_P(All, WrongSweepFile, ::testing::ValuesIn(kWrong),
                          [](const auto& wrong) { return std::string(wrong.param.name); });
+
+/// Seeds that nobody can mean are refused before they are crossed with anything.
+TEST(SweepFile, HasAsManySeedsAsASweepHasRuns) {
+  std::string text = "title = 't'\nseeds = [0";
+  for (int seed = 1; seed < 1'000'000; ++seed) text += fmt::format(",{}", seed);
+  try {
+    read_sweep(text + "]\n[base]\ndata = 'consensus'\n", "f.toml");
+    FAIL() << "no error";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "[f.toml, line 2] there are 1000000 seeds, and a sweep has at most 10000 runs; "
+                 "give fewer");
+  }
+}
 
 TEST(SweepFile, NeedsATitle) {
   EXPECT_THROW(parse_sweep_file("seeds = [1]", "f.toml"), InvalidArgument);
@@ -176,6 +214,8 @@ TEST(SweepFile, ThatIsGarbledIsReadOrRefused) {
 seeds = [1, 2]
 figures = [{name = "SP", key = "loss", at = 5, window = 3, digits = 2}]
 rows = [{label = "a", lr = 0.1, paper = {SP = [[1, 2], [3, nan]]}, quick = {lr = 0.2}}]
+exclude = [{row = "a", n = [4], m = "x"}]
+when = [{is = {n = "8"}, lr = 0.3}]
 differences = [{label = "d", from = {row = "a", n = "4", m = "x", figure = "SP"}, minus = {row = "a", n = "8", m = "y", figure = "SP"}}]
 [base]
 data = "consensus"
@@ -193,7 +233,7 @@ n = ["4"]
 [quick.base]
 evaluate = 1
 )";
-  ASSERT_EQ(read_sweep(kText, "f.toml").rows.size(), 4U);
+  ASSERT_EQ(read_sweep(kText, "f.toml").rows.size(), 3U);
   Random random(2026, Purpose::kTest);
   for (int i = 0; i < 2000; ++i) {
     std::string garbled(kText);

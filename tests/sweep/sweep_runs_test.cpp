@@ -46,6 +46,33 @@ TEST_F(SweepRunsTest, LieUnderLabelSeedAndHash) {
   EXPECT_EQ(all.of_row, (std::vector<std::vector<std::size_t>>{{0, 1}, {2, 3}, {0, 1}, {}}));
 }
 
+/// A baseline that sets what an axis sets is one run for all its values, and is called so.
+TEST_F(SweepRunsTest, OfARowThatOutranksAnAxisAreNamedWithoutIt) {
+  const Sweep sweep = read_sweep(R"(
+title = "t"
+rows = [{label = "plain", algorithm = "dsgd", compressor = "identity"},
+        {label = "choco", algorithm = "choco"}]
+[base]
+data = "least-squares"
+rounds = 20
+[[axes]]
+name = "keep"
+label = ["1 %", "10 %"]
+compressor = ["topk:keep=0.01", "topk:keep=0.1"]
+[[axes]]
+name = "rate"
+lr = [0.1, 0.2]
+)",
+                                 "f.toml");
+  const SweepRuns all = runs_of(sweep, scratch_.path());
+  ASSERT_EQ(all.runs.size(), 6U);
+  EXPECT_EQ(all.runs[0].label, "plain, rate 0.1, seed 1");
+  EXPECT_EQ(all.runs[1].label, "plain, rate 0.2, seed 1");
+  EXPECT_TRUE(all.runs[0].out.filename().string().starts_with("plain-rate-0.1-s1-"));
+  EXPECT_EQ(all.runs[2].label, "choco, keep 1 %, rate 0.1, seed 1");
+  EXPECT_EQ(all.of_row[2], all.of_row[0]) << "keep 10 % has the run of keep 1 %";
+}
+
 TEST_F(SweepRunsTest, AreFoundByTheirHashWhateverTheirLabel) {
   SweepRuns all = runs_of(sweep_, scratch_.path());
   for (const SweepRun& run : all.runs) EXPECT_EQ(state_of(run), RunState::kOpen);
@@ -150,10 +177,25 @@ TEST_F(SweepRunsTest, AreNamedInTheRecord) {
   EXPECT_EQ(figure.against, "r");
   EXPECT_EQ(figure.above, 1.2);
   const Difference& difference = record.sweep.differences.at(0);
-  EXPECT_EQ(difference.from.place, (Place{{"axis", "a"}, {"row", "z"}})) << "by name";
+  EXPECT_EQ(difference.from.place, (Place{{"row", "z"}, {"axis", "a"}})) << "row first";
   EXPECT_EQ(difference.minus.figure, "b");
   EXPECT_EQ(difference.relation, Difference::Relation::kAtMost);
   EXPECT_EQ(difference.printed, 0.5);
+  EXPECT_TRUE(record.failed.empty());
+}
+
+/// JSON has the keys of a place in alphabetical order, tables in that of the file.
+TEST_F(SweepRunsTest, KeepTheOrderOfAxesAndWhyTheyFailedInTheRecord) {
+  const Sweep sweep = read_sweep(
+      "title = 't'\nrows = [{label = 'a'}]\n[base]\ndata = 'consensus'\nrounds = 5\n"
+      "[[axes]]\nname = 'wait'\nevaluate = [1, 2]\n[[axes]]\nname = 'batch'\nbatch = [1, 2]\n",
+      "f.toml");
+  const SweepRuns all = runs_of(sweep, scratch_.path());
+  const std::string name = all.runs[0].out.filename().string();
+  write_sweep_record(scratch_ / "f.sweep.json", sweep, all, {{name, "[train] it is nan"}});
+  const SweepRecord record = read_sweep_record(scratch_ / "f.sweep.json");
+  EXPECT_EQ(record.sweep.rows[0].place, (Place{{"row", "a"}, {"wait", "1"}, {"batch", "1"}}));
+  EXPECT_EQ(record.failed, (SweepRecord::Failures{{name, "[train] it is nan"}}));
 }
 
 TEST(SweepRecord, ThatIsDamagedIsNamed) {

@@ -100,7 +100,7 @@ TEST(Sweep, HasFiguresThatAreReadAtTheirPlace) {
 
 TEST(Sweep, QuickOutranksTheFileAndRowsOutrankQuick) {
   const Sweep sweep = read_sweep(kFile, "f.toml", {.quick = true});
-  EXPECT_EQ(sweep.banner, "not the paper's data");
+  EXPECT_EQ(sweep.banner, "trains cnn on digits. not the paper's data");
   EXPECT_TRUE(sweep.quick);
   EXPECT_EQ(labels(sweep), (std::vector<std::string>{"1 %, skew 0", "1 %, skew 0.8"}));
   ASSERT_EQ(sweep.rows[0].configs.size(), 1U);
@@ -138,7 +138,9 @@ data = "digits"
     SweepOptions options{.rows = {row}};
     if (!where.empty()) options.settings = {{"device", where}};
     for (const SweepRow& made : read_sweep(kRows, "f.toml", options).rows) {
-      if (made.place[0].second == row) return made.configs.at(0).device;
+      if (made.place[0].second != row) continue;
+      if (!made.refused.empty()) throw InvalidArgument(made.refused[0].second);
+      return made.configs.at(0).device;
     }
     return std::string();
   };
@@ -158,7 +160,7 @@ data = "digits"
     return "no error";
   };
   EXPECT_EQ(error("bytes", "cuda:precision=bf16"),
-            "[f.toml, line 6] row 'bytes': [precision] precision is int8, and that of the device, "
+            "[precision] precision is int8, and that of the device, "
             "cuda:precision=bf16, is bf16; give one of them");
   const Sweep on_gpu = read_sweep(kRows, "f.toml", {.settings = {{"device", "cuda"}}});
   for (const SweepRow& row : on_gpu.rows) EXPECT_EQ(row.missing, "");
@@ -177,8 +179,7 @@ data = "digits"
     EXPECT_NE(std::string_view(refused.what()).find("[f.toml, line 2]"), std::string_view::npos)
         << refused.what();
   }
-  EXPECT_EQ(error("short", ""),
-            "[f.toml, line 5] row 'short': [cpu] precision must be one of fp32, int8, got bf16");
+  EXPECT_EQ(error("short", ""), "[cpu] precision must be one of fp32, int8, got bf16");
 }
 
 TEST(Sweep, KeepsTheRowsAndSeedsThatAreNotWantedNow) {
@@ -203,7 +204,72 @@ algorithm = "dsgd"
   const SweepRow other = read_sweep(kGraphs, "f.toml", fifteen).rows[1];
   EXPECT_TRUE(other.missing.starts_with("[f.toml, line 3] row 'b': [graph] torus:4x4"))
       << other.missing;
-  EXPECT_THROW(read_sweep(kGraphs, "f.toml", {.settings = {{"peers", "15"}}}), InvalidArgument);
+  const SweepRow wanted = read_sweep(kGraphs, "f.toml", {.settings = {{"peers", "15"}}}).rows[1];
+  EXPECT_EQ(wanted.missing, "");
+  EXPECT_TRUE(wanted.configs.empty());
+  ASSERT_EQ(wanted.refused.size(), 1U);
+  EXPECT_TRUE(wanted.refused[0].second.starts_with("[graph] torus:4x4 has 16 peers"));
+}
+
+/// An uncompressed baseline beside a compressor axis, eta per compressor, a graph per method.
+constexpr std::string_view kMethods = R"(
+title = "t"
+rows = [
+  {label = "dsgd", algorithm = "dsgd", graph = "exponential"},
+  {label = "choco", algorithm = "choco:eta=0.5"},
+  {label = "plain", algorithm = "dsgd", compressor = "identity"},
+]
+exclude = [{row = "dsgd", compressor = ["1 %", "10 %"]}]
+when = [
+  {is = {row = "choco", compressor = ["1 %"]}, algorithm = "choco:eta=0.05"},
+  {is = {peers = 16}, rounds = 7},
+]
+[base]
+data = "least-squares"
+graph = "ring"
+rounds = 5
+[[axes]]
+name = "compressor"
+label = ["none", "1 %", "10 %"]
+compressor = ["identity", "topk:keep=0.01", "topk:keep=0.1"]
+[[axes]]
+name = "peers"
+peers = [8, 16]
+[quick]
+note = "n"
+[quick.base]
+rounds = 3
+)";
+
+TEST(Sweep, LeavesOutWhatTheFileExcludes) {
+  EXPECT_EQ(labels(read_sweep(kMethods, "f.toml")),
+            (std::vector<std::string>{
+                "dsgd, compressor none, peers 8", "dsgd, compressor none, peers 16",
+                "choco, compressor none, peers 8", "choco, compressor none, peers 16",
+                "choco, compressor 1 %, peers 8", "choco, compressor 1 %, peers 16",
+                "choco, compressor 10 %, peers 8", "choco, compressor 10 %, peers 16",
+                "plain, compressor none, peers 8", "plain, compressor none, peers 16",
+                "plain, compressor 1 %, peers 8", "plain, compressor 1 %, peers 16",
+                "plain, compressor 10 %, peers 8", "plain, compressor 10 %, peers 16"}));
+}
+
+TEST(Sweep, SetsWhatIsForSomeCombinationsOnly) {
+  const Sweep sweep = read_sweep(kMethods, "f.toml");
+  EXPECT_EQ(sweep.rows[2].configs[0].algorithm, "choco:eta=0.5");
+  EXPECT_EQ(sweep.rows[4].configs[0].algorithm, "choco:eta=0.05");
+  EXPECT_EQ(sweep.rows[6].configs[0].algorithm, "choco:eta=0.5");
+  EXPECT_EQ(sweep.rows[4].configs[0].rounds, 5U);
+  EXPECT_EQ(sweep.rows[5].configs[0].rounds, 7U) << "a label may be a number";
+  EXPECT_EQ(read_sweep(kMethods, "f.toml", {.quick = true}).rows[5].configs[0].rounds, 3U)
+      << "the quick profile outranks it";
+}
+
+TEST(Sweep, ARowOutranksAnAxis) {
+  const Sweep sweep = read_sweep(kMethods, "f.toml");
+  EXPECT_EQ(sweep.rows[0].configs[0].graph, "exponential") << "and the base";
+  EXPECT_EQ(sweep.rows[4].configs[0].compressor, "topk:keep=0.01");
+  for (std::size_t r = 8; r < 14; ++r) EXPECT_EQ(sweep.rows[r].configs[0].compressor, "identity");
+  EXPECT_EQ(sweep.rows[8].configs[0].hash(), sweep.rows[10].configs[0].hash()) << "one run";
 }
 
 TEST(Sweep, RowsWhoseDataIsNotThereSayWhatToGive) {

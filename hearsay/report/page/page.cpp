@@ -37,9 +37,11 @@ class Writer {
       record_of_.push_back(data_.records.size());
       data_.records.push_back(&run.record);
       data_.names.push_back(run.label);
+      data_.places.push_back(run.in_sweep);
       for (const auto& [label, control] : run.controls) {
         data_.records.push_back(&control);
         data_.names.push_back(run.label + ", " + label);
+        data_.places.push_back(run.in_sweep);
       }
     }
   }

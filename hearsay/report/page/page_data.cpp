@@ -108,9 +108,20 @@ std::string series_json(const Sampled& sampled, const Rows& rows) {
   return out + ",\"y\":" + list(sampled.y, number) + "}";
 }
 
-std::string record_json(const Record& record, const std::string& name, const Rows& rows) {
+Json place_json(const sweep::Place& place) {
+  Json json = Json::object();
+  for (const auto& [name, label] : place) json[name] = label;
+  return json;
+}
+
+std::string record_json(const Record& record, const std::string& name, const sweep::Place& place,
+                        const Rows& rows) {
   const Columns& columns = record.columns();
-  std::string out = fmt::format(R"({{"name":{},"lines":{})", text(name), columns.lines());
+  std::string out = fmt::format(R"({{"name":{})", text(name));
+  if (!place.empty()) {
+    out += ",\"place\":" + place_json(place).dump(-1, ' ', true, Json::error_handler_t::replace);
+  }
+  out += fmt::format(R"(,"lines":{})", columns.lines());
   const std::vector<double> bytes = record.bytes();
   const std::pair<const char*, std::span<const double>> axes[] = {
       {"round", columns.figure("round")},
@@ -145,11 +156,10 @@ std::string scatter_json(const Scatter& scatter) {
 }
 
 std::string dots_json(const DotPlot& plot) {
-  Json json{{"id", plot.id},
-            {"x", plot.x},
-            {"log", plot.log},
-            {"rows", plot.rows},
-            {"series", Json::array()}};
+  Json json{{"id", plot.id},           {"x", plot.x},
+            {"log", plot.log},         {"rows", plot.rows},
+            {"places", Json::array()}, {"series", Json::array()}};
+  for (const sweep::Place& place : plot.places) json["places"].push_back(place_json(place));
   for (const DotPlot::Series& series : plot.series) {
     Json ours = Json::array(), printed = Json::array();
     for (const DotPlot::Dot& dot : series.ours) {
@@ -184,7 +194,8 @@ std::string to_json(const PageData& data) {
 
   std::string out = fmt::format(R"({{"live":{},"records":[)", data.live);
   for (std::size_t r = 0; r < data.records.size(); ++r) {
-    out += (r == 0 ? "" : ",\n") + record_json(*data.records[r], data.names[r], rows[r]);
+    out += (r == 0 ? "" : ",\n") +
+           record_json(*data.records[r], data.names[r], data.places[r], rows[r]);
   }
   out += "],\n\"charts\":[";
   for (std::size_t c = 0; c < data.charts.size(); ++c) {

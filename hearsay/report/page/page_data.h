@@ -13,14 +13,17 @@ namespace hearsay::report {
 /// What the scripts of a page draw (assets/page.js), as JSON:
 ///
 ///   {"live": false,
-///    "records": [{"name", "lines", "round": [...], "bytes": [...], "simulated": [...]}],
+///    "records": [{"name", "place", "lines", "round": [...], "bytes": [...], "simulated": [...]}],
 ///    "charts": [{"id", "y", "log", "axis", "series": [{"name", "record", "key", "entry", "colour",
 ///                "dash", "look", "left_out", "rows": [...], "y": [...]}]}],
 ///    "scatter": {"y", "log", "note", "points": [...], "fronts": [{"task", "points": [...]}],
 ///                "printed": [...]},
-///    "dots": [{"id", "x", "log", "rows": [...],
+///    "dots": [{"id", "x", "log", "rows": [...], "places": [...],
 ///              "series": [{"name", "ours": [...], "printed": [...]}]}],
 ///    "costs": [...]}                                                         (cost_panel.h)
+///
+/// A place is that of a row in its sweep, {"row": "1 %", "skew": "0.8"}, by which series can be
+/// told apart; records outside of sweeps have none.
 ///
 /// A series has one y for each of its `rows`, which are indices into its record's columns; without
 /// `rows` it has one for each entry. Curves of more evaluations than can be seen are sampled
@@ -34,7 +37,8 @@ struct PageData {
 
   bool live = false;
   std::vector<const Record*> records;
-  std::vector<std::string> names;  ///< of the records
+  std::vector<std::string> names;    ///< of the records
+  std::vector<sweep::Place> places;  ///< of the records; empty: in no sweep
   std::vector<ShownChart> charts;
   Scatter scatter{};
   std::vector<DotPlot> dots;

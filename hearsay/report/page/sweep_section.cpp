@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/report/page/html.h"
+#include "hearsay/report/sweep_sheets.h"
 
 namespace hearsay::report {
 
@@ -36,6 +37,18 @@ Cells cells_of(const char* first, const std::vector<std::vector<std::string>>& r
 
 std::string paragraph(const char* kind, const std::string& text) {
   return text.empty() ? "" : fmt::format("<p class=\"{}\">{}</p>\n", kind, escape_markup(text));
+}
+
+/// A row and why it has no results; empty if it has.
+std::string item(const std::string& label, const std::string& why) {
+  return why.empty() ? ""
+                     : fmt::format("<li>{}: {}</li>\n", escape_markup(label), escape_markup(why));
+}
+
+std::string folded(const char* title, const std::string& items) {
+  return items.empty()
+             ? ""
+             : fmt::format("<details><summary>{}</summary><ul>\n{}</ul></details>\n", title, items);
 }
 
 bool wants_log(const DotPlot& plot) {
@@ -76,7 +89,10 @@ std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
     if (found == units.end()) {
       units.push_back(figure.unit);
       plots.push_back({.id = fmt::format("{}{}", id, plots.size())});
-      for (const sweep::SweepRow& row : sweep.rows) plots.back().rows.push_back(row.label);
+      for (const sweep::SweepRow& row : sweep.rows) {
+        plots.back().rows.push_back(row.label);
+        plots.back().places.push_back(row.place);
+      }
     }
     plots[at].series.push_back(std::move(series));
   }
@@ -95,22 +111,20 @@ std::string sweep_section(const ShownSweep& shown) {
   const sweep::Sweep& sweep = shown.record.sweep;
   std::string html = "<section class=\"sweep\">\n" + paragraph("lead", sweep.source);
   if (!sweep.banner.empty()) html += paragraph("box banner", "Quick profile: " + sweep.banner);
-  html += "<div class=\"sheet\">" +
-          html_table(cells_of("row", sweep_rows(shown.record, shown.table)), true) + "</div>\n";
+  for (const SweepSheet& sheet : sweep_sheets(shown.record, shown.table)) {
+    if (!sheet.title.empty()) html += fmt::format("<h3>{}</h3>\n", escape_markup(sheet.title));
+    html += "<div class=\"sheet\">" + html_table(cells_of("row", sheet.rows), true) + "</div>\n";
+  }
   if (const auto rows = difference_rows(shown.record, shown.table); !rows.empty()) {
     html +=
         "<div class=\"sheet\">" + html_table(cells_of("difference of two rows", rows)) + "</div>\n";
   }
-  std::string missing;
-  for (const sweep::SweepRow& row : sweep.rows) {
-    if (row.missing.empty()) continue;
-    missing +=
-        fmt::format("<li>{}: {}</li>\n", escape_markup(row.label), escape_markup(row.missing));
+  std::string missing, failed;
+  for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
+    missing += item(sweep.rows[r].label, sweep.rows[r].missing);
+    failed += item(sweep.rows[r].label, shown.table.failed[r]);
   }
-  if (!missing.empty()) {
-    html +=
-        "<details><summary>Rows that were not run</summary><ul>\n" + missing + "</ul></details>\n";
-  }
+  html += folded("Rows that failed", failed) + folded("Rows that were not run", missing);
   return html + paragraph("note", sweep.note) + "</section>\n";
 }
 

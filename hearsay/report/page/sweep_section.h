@@ -23,6 +23,7 @@ struct DotPlot {
   std::string x{};      ///< title of the axis, with its unit
   bool log = false;     ///< all are positive and more than a factor of 20 apart
   std::vector<std::string> rows{};
+  std::vector<sweep::Place> places{};  ///< of the rows
   std::vector<Series> series{};
 };
 
@@ -32,7 +33,7 @@ struct DotPlot {
 std::vector<DotPlot> dot_plots(const ShownSweep& sweep, const std::string& id);
 
 /// A sweep as HTML, without its title: source, the limits of a quick profile, the table with our
-/// results, the paper's and the differences, what was not run and why, the note.
+/// results, the paper's and the differences, what failed or was not run and why, the note.
 std::string sweep_section(const ShownSweep& sweep);
 
 }  // namespace hearsay::report
