@@ -41,21 +41,24 @@ start() {
 }
 
 # value DIRECTORY KEY: of its summary.json.
-value() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1] + "/summary.json"))[sys.argv[2]])' "$@"; }
+value() { python3 -c 'import json, sys
+value = json.load(open(sys.argv[1] + "/summary.json"))[sys.argv[2]]
+print(f"{value:.6g}" if isinstance(value, float) else value)' "$@"; }
 # holds CONDITION: of Python's, about numbers.
 holds() { python3 -c "import sys; sys.exit(not ($1))"; }
 # score native|cross FILE: accuracy and loss, as hearsay eval prints them.
 score() { run "$1" eval "$2" | awk '$1 == "accuracy" {print $2} $1 == "loss" {print $2}' | xargs | sed 's/ /, /'; }
 
-# ---- The default run ----
+# ---- The default run, shorter: all of its 1,500 rounds and its baselines take half an hour emulated ----
+short=(--rounds 200)
 for which in native cross; do
   SECONDS=0
-  run $which train --quiet --compare yes --out $which
+  run $which train --quiet "${short[@]}" --compare yes --out $which
   say "default run, $which: $(value $which isa), accuracy $(value $which accuracy_mean) %, loss $(value $which loss)," \
       "$SECONDS s"
 done
-holds "$(value cross accuracy_mean) >= 95 and $(value cross mass_drift) < 1e-5" ||
-  fail "the emulated run must reach 95 % and keep its mass"
+holds "abs($(value cross accuracy_mean) - $(value native accuracy_mean)) <= 1 and $(value cross mass_drift) < 1e-5" ||
+  fail "the emulated run must be within 1 point of the native one and keep its mass"
 holds "$(value cross/compare/silence accuracy_mean) < $(value cross accuracy_mean) - 5" ||
   fail "without communication the emulated run must be worse by 5 points"
 if [[ $(value native models_sha256) == "$(value cross models_sha256)" ]]; then
@@ -63,6 +66,14 @@ if [[ $(value native models_sha256) == "$(value cross models_sha256)" ]]; then
 else
   say "their models differ in bits"
 fi
+
+# ---- In 8 bits, which networks define to the bit ----
+for which in native cross; do
+  run $which train --quiet --rounds 20 --compare no --precision int8 --out int8-$which 2>int8-$which.log ||
+    { cat int8-$which.log >&2; fail "the $which run in 8 bits failed"; }
+done
+[[ $(value int8-native models_sha256) == "$(value int8-cross models_sha256)" ]] || fail "models of 8-bit runs differ in bits"
+say "in 8 bits: the same models, by $(value int8-native isa) and $(value int8-cross isa)"
 
 # ---- The same model, scored by both ----
 for model in native/models/peer-0.safetensors cross/models/peer-0.safetensors; do
@@ -77,7 +88,7 @@ done
 # hand_over FROM TO: stopped by SIGINT after its first checkpoint.
 hand_over() {
   local dir=begun-$1 status=0
-  start "$1" train --quiet --evaluate 10 --out "$dir"
+  start "$1" train --quiet "${short[@]}" --evaluate 10 --out "$dir"
   until compgen -G "$dir/checkpoint/*.ckpt" >/dev/null; do
     kill -0 "${pids[-1]}" 2>/dev/null || fail "$dir ended before its first checkpoint"
     sleep 0.01
@@ -87,21 +98,23 @@ hand_over() {
   ((status == 130)) || fail "$dir ended with status $status after SIGINT, not 130"
   pids=()
   run "$2" train --quiet --resume "$dir"
-  holds "$(value "$dir" accuracy_mean) >= 95" || fail "$dir, ended by $2, reaches only $(value "$dir" accuracy_mean) %"
+  holds "abs($(value "$dir" accuracy_mean) - $(value native accuracy_mean)) <= 1" ||
+    fail "$dir, ended by $2, reaches $(value "$dir" accuracy_mean) %, more than 1 point from $(value native accuracy_mean)"
   say "begun by $1, ended by $2: accuracy $(value "$dir" accuracy_mean) %"
 }
 hand_over native cross
 hand_over cross native
 
 # ---- One fleet of both, over TLS ----
-# Each holds five of the ten digits: 50 % for a peer that learns nothing from the other.
+# Each holds five of the ten digits: 50 % for a peer that learns nothing from the other. A round takes as long as the
+# emulated peer needs on a busy machine.
 cat >fleet.toml <<TOML
 [train]
 algorithm = 'scsp'
 graph = 'exponential'
 compressor = 'topk:keep=0.1'
 partition = 'by-label'
-rounds = 600
+rounds = 300
 TOML
 for which in native cross; do
   run $which identity new $which.pem >>fleet.toml
@@ -110,7 +123,7 @@ for which in native cross; do
 done
 SECONDS=0
 for which in native cross; do
-  start $which peer fleet.toml --identity $which.pem --out peer-$which --min-round 30ms --threads 1 >$which.log 2>&1
+  start $which peer fleet.toml --identity $which.pem --out peer-$which --min-round 200ms --threads 1 >$which.log 2>&1
 done
 for which in native cross; do
   wait "${pids[0]}" || { cat $which.log >&2; fail "the $which peer of the fleet failed"; }
@@ -118,6 +131,6 @@ for which in native cross; do
 done
 run native report peer-native peer-cross | sed '/^last events/,$d'
 for which in native cross; do
-  holds "$(value peer-$which accuracy_mean) >= 90" || fail "the $which peer must know the other's digits, 90 % of all"
+  holds "$(value peer-$which accuracy_mean) >= 75" || fail "the $which peer must know the other's digits, 75 % of all"
 done
 say "they trained together in $SECONDS s"
