@@ -6,9 +6,9 @@
 #   tsan   threads; without the tests labelled `slow`
 #   fuzz   every decoder's fuzz target
 #   tidy   clang-tidy on the sources that differ from the branch main, or from the commit before
-#   arm64  cross-built for 64-bit ARM, on an emulated processor: unit tests of core, net, graph, backend, compress,
-#          algorithm, transport and peer; the default run; models, runs and a fleet over TLS shared with this machine's
-#          own program, of which dev's is built (tests/cross/check.sh)
+#   arm64  cross-built for 64-bit ARM, on an emulated processor: tests of core, net, graph, backend, compress, algorithm,
+#          transport and peer, without those labelled `slow`; the default run, shorter; models, runs and a fleet over TLS
+#          shared with dev's program (tests/cross/check.sh)
 #
 # Without arguments: dev asan tsan. Formatting is checked first. Every preset is run, even if an earlier one failed;
 # exit status 1 if any failed. At the end: the time of each, and its ten slowest test programs. A second call installs
