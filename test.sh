@@ -6,12 +6,16 @@
 #   tsan   threads; without the tests labelled `slow`
 #   fuzz   every decoder's fuzz target
 #   tidy   clang-tidy on the sources that differ from the branch main, or from the commit before
+#   arm64  cross-built for 64-bit ARM, on an emulated processor: tests of core, net, graph, backend, compress, algorithm,
+#          transport and peer, without those labelled `slow`; the default run, shorter; models, runs and a fleet over TLS
+#          shared with dev's program (tests/cross/check.sh)
 #
 # Without arguments: dev asan tsan. Formatting is checked first. Every preset is run, even if an earlier one failed;
 # exit status 1 if any failed. At the end: the time of each, and its ten slowest test programs. A second call installs
 # nothing and rebuilds nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cmake/setup.sh"
+source "$root/cmake/arm64/packages.sh"
 
 presets=("$@")
 (($#)) || presets=(dev asan tsan)
@@ -22,7 +26,8 @@ for preset in "${presets[@]}"; do
     dev | asan | tsan) ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     tidy) packages+=("${tidy_packages[@]}") ;;
-    *) echo "$name: no tests are named '$preset'; there are dev, asan, tsan, fuzz, tidy" >&2; exit 2 ;;
+    arm64) packages+=("${arm64_packages[@]}") ;;
+    *) echo "$name: no tests are named '$preset'; there are dev, asan, tsan, fuzz, tidy, arm64" >&2; exit 2 ;;
   esac
 done
 command -v npm >/dev/null || packages+=(nodejs npm)
@@ -91,6 +96,15 @@ test_preset() {
     sed -u -E '/^ *(Start +[0-9]+: |[0-9]+\/[0-9]+ Test +#[0-9]+: .* Passed )/d'
 }
 
+# check_arm64: the emulated program beside dev's.
+check_arm64() {
+  cd "$root" || return 1
+  mkdir -p build/dev
+  cmake --preset dev >build/dev/configure.log 2>&1 || { cat build/dev/configure.log; return 1; }
+  cmake --build --preset dev --target hearsay_cli -- --quiet || return 1
+  tests/cross/check.sh build/dev/cli/hearsay build/arm64/cli/hearsay
+}
+
 summary=()
 status=0
 check_format || { summary+=("format: FAILED"); status=1; }
@@ -107,6 +121,7 @@ for preset in "${presets[@]}"; do
     install_playwright
     options=(-DHEARSAY_BROWSER=ON -DHEARSAY_UNITY=TESTS)
   fi
+  if [[ $preset == arm64 ]]; then unpack_arm64_packages "${arm64_root_packages[@]}"; fi
   say "$preset: building"
   SECONDS=0
   if ! build_preset "$preset" "${options[@]}"; then
@@ -118,6 +133,7 @@ for preset in "${presets[@]}"; do
   say "$preset: testing"
   verdict=passed
   test_preset "$preset" || { verdict="TESTS FAILED"; status=1; }
+  if [[ $preset == arm64 ]]; then (check_arm64) || { verdict="TESTS FAILED"; status=1; }; fi
   summary+=("$preset: $verdict (build $built s, tests $((SECONDS - built)) s)")
 done
 

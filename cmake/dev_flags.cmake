@@ -13,6 +13,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(hearsay_common_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-use-after-free -Wno-restrict>)
 endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
+  # GCC fuses products and sums where it may, and here every processor can: compensated sums would not be exact. x86-64's
+  # common subset cannot.
+  target_compile_options(hearsay_common_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+endif()
 if(HEARSAY_SANITIZE)
   # No recovery: undefined behaviour must fail the test that triggers it, not only print a line.
   target_compile_options(hearsay_common_flags INTERFACE

@@ -13,6 +13,16 @@ test_packages=(libgtest-dev libbenchmark-dev librapidcheck-dev python3-numpy pyt
                chromium-headless-shell clang-format pkg-config groff-base zsh fish)
 tidy_packages=(clang-tidy)
 fuzz_packages=(clang libclang-rt-14-dev)
+arm64_packages=(g++-aarch64-linux-gnu qemu-user)
+# For another architecture (cmake/arm64): the libraries among those above, without MPI and benchmarks.
+arm64_root_packages=()
+for package in "${build_packages[@]}" "${test_packages[@]}"; do
+  case $package in
+    libopenmpi-dev | libbenchmark-dev) ;;
+    *-dev | libjs-*) arm64_root_packages+=("$package") ;;
+  esac
+done
+unset package
 
 # A compiler cache, if available. CMake reads this when a build folder is first configured.
 if command -v ccache >/dev/null; then

@@ -4,6 +4,7 @@
 #define HWY_TARGET_INCLUDE "hearsay/backend/cpu/loops.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "hearsay/backend/cpu/limit-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hearsay::backend::cpu::HWY_NAMESPACE {
@@ -101,7 +102,7 @@ void add(const float* x, const float* y, float* z, std::size_t n) {
 
 void relu(const float* x, float* y, std::size_t n) {
   for_each_vector(n, [=](auto d, std::size_t i) {
-    hn::StoreU(hn::Max(hn::Zero(d), hn::LoadU(d, x + i)), d, y + i);
+    hn::StoreU(at_least(hn::Zero(d), hn::LoadU(d, x + i)), d, y + i);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include "hearsay/backend/cpu/limit-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -36,12 +37,11 @@ HWY_INLINE hn::Vec<D> load(D d, const PerChannel& values, std::size_t n, std::si
   return hn::LoadU(d, values.data + n * values.stride + c);
 }
 
-/// s(t) = 1 / (1 + exp(-t)). Highway's Exp is valid up to 88 only; a NaN passes (x86's Min then
-/// returns its second operand).
+/// s(t) = 1 / (1 + exp(-t)). Highway's Exp is valid up to 88 only; a NaN passes.
 template <class D>
 HWY_INLINE hn::Vec<D> logistic(D d, hn::Vec<D> t) {
   const auto one = hn::Set(d, 1.0f);
-  const auto exponent = hn::Min(hn::Set(d, 88.0f), hn::Neg(t));
+  const auto exponent = at_most(hn::Set(d, 88.0f), hn::Neg(t));
   return hn::Div(one, hn::Add(one, hn::Exp(d, exponent)));
 }
 
@@ -79,16 +79,16 @@ void affine(const float* x, const Tiles& tiles, PerChannel scale, PerChannel off
   for_each_run(tiles, [&](auto d, std::size_t n, std::size_t c, std::size_t at) {
     const auto a = load(d, scale, n, c);
     const auto b = load(d, offset, n, c);
-    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);  // first operand of Max: NaN stays NaN
+    const auto low = hn::Set(d, relu ? 0.0f : -HUGE_VALF);
     const std::size_t end = at + tiles.pixels * tiles.block;
     if (residual == nullptr) {
       for (std::size_t i = at; i < end; i += tiles.block) {
-        hn::StoreU(hn::Max(low, hn::MulAdd(a, hn::LoadU(d, x + i), b)), d, y + i);
+        hn::StoreU(at_least(low, hn::MulAdd(a, hn::LoadU(d, x + i), b)), d, y + i);
       }
     } else {
       for (std::size_t i = at; i < end; i += tiles.block) {
         const auto sum = hn::Add(hn::MulAdd(a, hn::LoadU(d, x + i), b), hn::LoadU(d, residual + i));
-        hn::StoreU(hn::Max(low, sum), d, y + i);
+        hn::StoreU(at_least(low, sum), d, y + i);
       }
     }
   });
@@ -202,7 +202,7 @@ struct HardGate {
   /// A NaN passes, as in `logistic`.
   template <class D, class V>
   static HWY_INLINE V clamped(D d, V raw) {
-    return hn::Min(hn::Set(d, 1.0f), hn::Max(hn::Zero(d), raw));
+    return at_most(hn::Set(d, 1.0f), at_least(hn::Zero(d), raw));
   }
   template <class D, class V>
   static HWY_INLINE V line(D d, V v, V x) {

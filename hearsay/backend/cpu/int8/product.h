@@ -39,8 +39,8 @@ constexpr std::size_t quad_place(std::size_t k, std::size_t j, std::size_t colum
 void multiply(const ByteProduct& product, const std::int8_t* a, const std::int8_t* b,
               std::int32_t* c);
 
-/// The instruction sets that `multiply` has code for, fastest first, on x86: "amx", "avx512-vnni",
-/// "avx2", "plain".
+/// The instruction sets that `multiply` has code for, fastest first: "amx", "avx512-vnni", "avx2",
+/// "plain" on x86-64, "plain" elsewhere.
 std::span<const std::string_view> byte_product_sets();
 
 /// Whether this machine has it.

@@ -6,6 +6,7 @@
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "hearsay/backend/cpu/limit-inl.h"
 // clang-format on
 
 #include <algorithm>
@@ -27,7 +28,7 @@ HWY_INLINE Float load_codes(const std::int8_t* q) {
 struct Gated {
   HWY_INLINE Gated(Float n, Float q)
       : line(hn::Add(hn::Mul(n, q), hn::Set(Floats(), 0.5f))),
-        t(hn::Min(hn::Set(Floats(), 1.0f), hn::Max(hn::Zero(Floats()), line))) {}
+        t(at_most(hn::Set(Floats(), 1.0f), at_least(hn::Zero(Floats()), line))) {}
   HWY_INLINE auto inside() const {
     return hn::And(hn::Ge(line, hn::Zero(Floats())), hn::Le(line, hn::Set(Floats(), 1.0f)));
   }
