@@ -106,7 +106,7 @@ std::string line(const Places& places, const Edge& edge, double bend, double wid
   const Point along = (to - from) * (1 / length);
   const Point control = (from + to) * 0.5 + along.left() * (2 * bend * length);
   const Point arriving = (to - control) * (1 / std::max((to - control).length(), 1e-9));
-  const double head_length = head ? 5 + 1.6 * width : 0;
+  const double head_length = head ? std::min(5 + 1.6 * width, std::max(places.dot(), 3.5)) : 0;
   const Point tip_at = to - arriving * (places.dot() + 1);
   const Point end = tip_at - arriving * (0.8 * head_length);
   std::string svg =

@@ -167,3 +167,35 @@ test('names of points cover neither each other nor a point', async () => {
     });
   }
 });
+
+test('labels of a logarithmic axis do not touch, on a phone neither', async () => {
+  for (const width of [390, 1100]) {
+    const page = await open(holder.browser, 'single.html', {viewport: {width, height: 800}});
+    await draw_all(page);
+    await page.evaluate(() => {
+      const item = hearsay.shown.get('chart-accuracy-bytes');
+      item.zoom = {x: [590e3, 2.6e6], y: [0, 100]};  // digits of two decades, unevenly
+      item.rebuild();
+    });
+    const axes = await page.evaluate(() => [...document.querySelectorAll('figure.chart canvas')].filter((c) => c.checkVisibility())
+        .flatMap((canvas) => {
+          const chart = Chart.getChart(canvas);
+          return Object.values(chart.scales).filter((scale) => scale.type === 'logarithmic').map((scale) => {
+            const across = scale.isHorizontal();
+            return {
+              id: `${canvas.closest('figure').id} ${scale.id}`,
+              ends: scale.ticks.map((tick, k) => {
+                const half = across ? chart.ctx.measureText(tick.label).width / 2 : 6;
+                return [scale.getPixelForTick(k) - half, scale.getPixelForTick(k) + half];
+              }),
+            };
+          });
+        }));
+    assert.ok(axes.length >= 3);
+    for (const {id, ends} of axes) {
+      assert.ok(ends.length >= 2, `${id} has ticks`);
+      ends.sort((a, b) => a[0] - b[0]).slice(1).forEach(([left], k) => assert.ok(left >= ends[k][1], `${id} at ${width}`));
+    }
+    await page.context().close();
+  }
+});

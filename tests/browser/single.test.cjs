@@ -91,6 +91,10 @@ test('the page says where its numbers come from, and how to get them again', asy
   execSync(`${command.replace('hearsay', process.env.HEARSAY_CLI)} --quiet --out again`, {cwd: pages, stdio: 'ignore'});
   assert.equal(summary('again').models_sha256, summary('top0.1').models_sha256, 'the same models');
   assert.equal(summary('again').config_hash, summary('top0.1').config_hash);
+
+  const fleet = await open(holder.browser, 'fleet.html');
+  assert.ok((await fleet.locator('.provenance').textContent()).includes(os.hostname()), 'of its devices');
+  assert.equal(await fleet.locator('.repeat').count(), 0, 'a fleet is no command');
 });
 
 test('many peers: a matrix beside the graph, numbers that can be read, and no hole', async () => {

@@ -29,11 +29,15 @@ std::string readable_time(const std::string& time) {
   return fmt::format("{} {} UTC", time.substr(0, 10), time.substr(11, 5));
 }
 
-/// The different texts of the runs under a key, in order.
+/// The different texts of the runs and their devices under a key, in order.
 std::set<std::string> texts_of(std::span<const ShownRun> runs, std::string_view key) {
   std::set<std::string> texts;
+  const auto add = [&](const Record& record) {
+    if (std::string text = record.text(key); !text.empty()) texts.insert(std::move(text));
+  };
   for (const ShownRun& run : runs) {
-    if (std::string text = run.record.text(key); !text.empty()) texts.insert(std::move(text));
+    add(run.record);
+    for (const Device& device : run.devices) add(device.record);
   }
   return texts;
 }

@@ -61,6 +61,18 @@ globalThis.hearsayCharts = (() => {
     return steps;
   };
 
+  // Those ticks of a logarithmic axis of so many pixels whose labels do not touch: decades before twos
+  // and fives, and these before others.
+  const apart_ticks = (ticks, low, high, pixels, least) => {
+    const rank = ({value}) => ({1: 0, 2: 1, 5: 1})[value.toExponential()[0]] ?? 2;
+    const at = ({value}) => pixels * Math.log(value / low) / Math.log(high / low);
+    const kept = [];
+    for (const tick of [...ticks].sort((a, b) => rank(a) - rank(b))) {
+      if (kept.every((other) => Math.abs(at(other) - at(tick)) >= least)) kept.push(tick);
+    }
+    return kept.sort((a, b) => a.value - b.value);
+  };
+
   const with_log = (title) => (title.endsWith(')') ? title.replace(/\)$/, ', log)') : `${title} (log)`);
 
   const scale = (title, log, format) => ({
@@ -71,7 +83,9 @@ globalThis.hearsayCharts = (() => {
     ticks: {color: style('--soft'), font: {size: 12}, maxRotation: 0, autoSkipPadding: 12,
             callback: (value) => format(value), includeBounds: false},
     afterBuildTicks: (axis) => {
-      const wanted = log && axis.min > 0 ? log_ticks(axis.min, axis.max) : [];
+      const [pixels, least] = axis.isHorizontal() ? [axis.maxWidth, 56] : [axis.maxHeight, 18];
+      const wanted = log && axis.min > 0 ?
+          apart_ticks(log_ticks(axis.min, axis.max), axis.min, axis.max, pixels, least) : [];
       const inside = (tick) => tick.value >= axis.min && tick.value <= axis.max;
       axis.ticks = wanted.length > 1 ? wanted : axis.ticks.filter(inside);
       if (log || axis.ticks.length < 3) return;
@@ -206,7 +220,7 @@ globalThis.hearsayCharts = (() => {
       x: {
         ...scale(axes[axis].title, axes[axis].log, axes[axis].format),
         bounds: 'data',
-        suggestedMin: axes[axis].log ? undefined : 0,
+        min: axes[axis].log ? undefined : 0,
       },
       y: scale(chart.log ? with_log(chart.y) : chart.y, chart.log, format),
     }, hover.tooltip((items) => axes[axis].word(items[0].parsed.x), (items) => readout(items, axes[axis], format)));

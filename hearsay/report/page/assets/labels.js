@@ -15,7 +15,7 @@ globalThis.hearsayLabels = (() => {
 
   // Where a name of that width may be put, nearest first.
   const boxes = function* (x, y, width) {
-    for (const far of [9, 20, 34]) {
+    for (const far of [9, 20, 34, 52, 72]) {
       for (const [dx, dy] of [[1, -0.7], [-1, -0.7], [1, 0.7], [-1, 0.7], [0, -1], [0, 1], [1, 0], [-1, 0]]) {
         const middle = y + dy * (far + (dx === 0 ? height / 2 : 2));
         const left = dx > 0 ? x + dx * far : dx < 0 ? x + dx * far - width : x - width / 2;
