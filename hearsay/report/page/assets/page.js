@@ -56,13 +56,16 @@ globalThis.hearsay = (() => {
         if (!item.hidden.delete(name)) item.hidden.add(name);
         show();
         fit();
+        point();
       });
-      if (item.source) {
-        for (const event of ['pointerenter', 'focus']) {
-          button.addEventListener(event, () => draw.dim(item.chart, item.hidden.has(name) ? null : name));
-        }
-        for (const event of ['pointerleave', 'blur']) button.addEventListener(event, () => draw.dim(item.chart, null));
-      }
+      // A finger does not point: nothing would end it.
+      let over = false;
+      const point = (event) => {
+        if (event && event.type.startsWith('pointer')) over = event.type === 'pointerenter' && event.pointerType !== 'touch';
+        const meant = (over || button.matches(':focus-visible')) && !item.hidden.has(name);
+        if (item.source) draw.dim(item.chart, meant ? name : null);
+      };
+      for (const event of ['pointerenter', 'pointerleave', 'focus', 'blur']) button.addEventListener(event, point);
       show();
       shows.push(show);
       legend.append(button);
