@@ -21,8 +21,7 @@ std::string format_value(const Metric& metric, double value) {
 }
 
 std::string_view axis_unit(const Metric& metric) {
-  if (!metric.axis_unit.empty()) return metric.axis_unit;
-  return metric.unit.empty() ? "no unit" : metric.unit;
+  return metric.axis_unit.empty() ? metric.unit : metric.axis_unit;
 }
 
 MetricKeys keys_of(const Metric& metric) {

@@ -22,7 +22,7 @@ struct Metric {
   std::string_view name{};       ///< in titles: "accuracy", "distance to the optimum"
   std::string_view label{};      ///< in columns and on the terminal: "accuracy", "to optimum"
   std::string_view unit{};       ///< after a value: "%"; may be empty
-  std::string_view axis_unit{};  ///< on the axis of a chart, if not `unit` or "no unit"
+  std::string_view axis_unit{};  ///< on the axis of a chart, if not `unit`
   Better better = Better::kLarger;
   int digits = 2;  ///< decimals, or with `significant` the total number of digits
   bool significant = false;
@@ -101,7 +101,7 @@ bool is_better(const Metric& metric, double value, double than);
 /// The value without its unit, in the format of everything that is printed: "86.75".
 std::string format_value(const Metric& metric, double value);
 
-/// The label of the axis of a chart: "%", "target units", "no unit".
+/// On the axis of a chart: "%", "target units"; empty for a number without unit.
 std::string_view axis_unit(const Metric& metric);
 
 /// The names of a metric's numbers in metrics.jsonl and summary.json. They are stable.

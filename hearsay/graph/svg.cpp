@@ -20,6 +20,9 @@ namespace {
 constexpr double kSize = 320;
 constexpr double kWidest = 5, kThinnest = 1, kPlain = 1.6, kAlike = 2.5;
 constexpr std::size_t kMostPhases = 12;
+constexpr double kLeastNumbered = 7;  ///< radius of a dot that has room for a number
+constexpr double kManyEdges = 150;    ///< more have thinner lines
+constexpr double kBeside = 8;  ///< from the edge of a smaller dot to the middle of its number
 
 struct Point {
   double x = 0, y = 0;
@@ -44,10 +47,24 @@ class Places {
       dot_ = std::clamp(0.25 * cell_, 2.5, 15.0);
     } else {
       dot_ = std::clamp(400 / n, 2.5, 15.0);
+      if (dot_ < kLeastNumbered) {  // numbers stand beside the dots, which leave gaps
+        dot_ = std::clamp(256 / n, 1.5, 4.0);
+        const double apart = 2 * std::numbers::pi * (kSize / 2 - margin_ + dot_ + kBeside) / n;
+        every_ = static_cast<std::size_t>(std::ceil(13 / apart));
+      }
     }
   }
 
   double dot() const { return dot_; }
+  /// 0: peers have numbers within their dots, or none; k: every k-th has its number beside it.
+  std::size_t every() const { return every_; }
+  /// The middle of a number beside a dot.
+  Point beside(std::size_t peer) const {
+    const Point from_middle = of(peer) - Point{kSize / 2, kSize / 2};
+    const double length = from_middle.length();
+    if (length < 1) return of(peer) + Point{0, -dot_ - kBeside};  // the middle of a star
+    return of(peer) + from_middle * ((dot_ + kBeside) / length);
+  }
   double height() const {
     if (shape_.kind != Shape::Kind::kGrid) return kSize;
     return 2 * margin_ + cell_ * static_cast<double>(std::max<std::size_t>(rows_, 1) - 1);
@@ -77,7 +94,7 @@ class Places {
 
  private:
   Shape shape_;
-  std::size_t peers_, rows_ = 1;
+  std::size_t peers_, rows_ = 1, every_ = 0;
   double margin_ = 24, cell_ = 0, dot_ = 0;
 };
 
@@ -89,7 +106,7 @@ std::string line(const Places& places, const Edge& edge, double bend, double wid
   const Point along = (to - from) * (1 / length);
   const Point control = (from + to) * 0.5 + along.left() * (2 * bend * length);
   const Point arriving = (to - control) * (1 / std::max((to - control).length(), 1e-9));
-  const double head_length = head ? 5 + 1.6 * width : 0;
+  const double head_length = head ? std::min(5 + 1.6 * width, std::max(places.dot(), 3.5)) : 0;
   const Point tip_at = to - arriving * (places.dot() + 1);
   const Point end = tip_at - arriving * (0.8 * head_length);
   std::string svg =
@@ -118,10 +135,12 @@ std::string lines(const Weights& weights, const Places& places, const SvgStyle& 
     least = found.size() == 1 ? amount : std::min(least, amount);
     most = std::max(most, amount);
   }
+  const double thin = std::clamp(
+      kManyEdges / static_cast<double>(std::max<std::size_t>(found.size(), 1)), 0.3, 1.0);
   const auto width = [&](const Edge& edge) {
-    if (!style.amount || most <= 0) return kPlain;
-    if (style.most == 0 && least > 0.98 * most) return kAlike;
-    return std::max(kThinnest, kWidest * style.amount(edge) / most);
+    if (!style.amount || most <= 0) return thin * kPlain;
+    if (style.most == 0 && least > 0.98 * most) return thin * kAlike;
+    return thin * std::max(kThinnest, kWidest * style.amount(edge) / most);
   };
   const auto tip = [&](const Edge& edge) {
     return fmt::format("{} to {}, weight {:.3g}{}", edge.sender, edge.receiver, edge.weight,
@@ -148,9 +167,14 @@ std::string dots(std::size_t peers, const Places& places) {
     const Point at = places.of(peer);
     svg += fmt::format(R"(<circle class="peer" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>)", at.x, at.y,
                        places.dot());
-    if (places.dot() >= 7) {
+    if (places.dot() >= kLeastNumbered) {
       svg += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", at.x,
                          at.y + 4, peer);
+    } else if (places.every() > 0 && peer % places.every() == 0) {
+      const Point beside = places.beside(peer);
+      svg += fmt::format(
+          R"(<text class="beside" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", beside.x,
+          beside.y + 3, peer);
     }
   }
   return svg + "\n";
@@ -171,8 +195,10 @@ bool same_edges(const Weights& a, const Weights& b) {
 constexpr std::string_view kFileStyle = R"(<style>
 .edge { fill: none; stroke: #6b7280 } .head { fill: #6b7280 } .peer { fill: #3c489c }
 text { font: 11px system-ui, sans-serif; fill: #fff } .tag { font-size: 13px; fill: #1c1e21 }
+.beside { font-size: 8px; fill: #5b616b }
 @media (prefers-color-scheme: dark) {
-  .edge { stroke: #9aa2ad } .head { fill: #9aa2ad } .peer { fill: #609090 } .tag { fill: #e4e6e9 }
+  .edge { stroke: #9aa2ad } .head { fill: #9aa2ad } .peer { fill: #609090 }
+  text { fill: #16181b } .tag { fill: #e4e6e9 } .beside { fill: #9aa2ad }
 }
 </style>
 )";

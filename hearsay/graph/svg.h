@@ -25,7 +25,8 @@ Shape shape_of(std::string_view spec, std::size_t peers);
 
 struct SvgStyle {
   Shape shape{};
-  /// The value of an edge, to which its line width is proportional: at most 5 units, at least 1.
+  /// The value of an edge, to which its line width is proportional: at most 5 units, at least 1,
+  /// and thinner if there are more than 150 edges.
   /// Empty: all edges have the same width.
   std::function<double(const Edge&)> amount{};
   /// The amount of the widest line, where pictures share a scale. 0: the largest of this picture,

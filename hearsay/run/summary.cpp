@@ -1,8 +1,11 @@
 #include "hearsay/run/summary.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +25,22 @@ std::uint64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// "2026-11-19T23:58:00Z".
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&now, &parts) == nullptr) return "";
+  return {text.data(), std::strftime(text.data(), text.size(), "%FT%TZ", &parts)};
+}
+
+/// Empty if the machine has no name.
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
+  return escape_non_utf8(name.data());
 }
 
 }  // namespace
@@ -141,6 +160,8 @@ std::string summarize(const train::RunView& run, const train::RunOptions& config
   s["config_hash"] = config.hash();
   s["models_sha256"] = models_sha256;
   s["version"] = version();
+  s["ended"] = time_now();
+  s["host"] = host_name();
   return s.dump(2) + "\n";
 }
 

@@ -28,9 +28,9 @@ ProcessFigures figures_of_this_process(const backend::Kernels& kernels);
 /// distribution (`class_counts`, a row per peer) or the scale of targets (`target_mean`,
 /// `target_deviation`), the input of a network (`batch` and `input`,
 /// "3x32x32"), the peers that lie (`liars`: means are without them), its `metrics` (metric_list.h),
-/// its `warnings` (a list of `kind`, `what` and `try`: diagnosis.h), and the provenance: machine,
-/// seed, config and the SHA-256 of the models. Names are stable; fields that do not apply are
-/// omitted.
+/// its `warnings` (a list of `kind`, `what` and `try`: diagnosis.h), and the provenance: machine
+/// (`host` of rank 0), seed, config, the SHA-256 of the models, version, and when it `ended` (UTC,
+/// "2026-11-19T23:58:00Z"). Names are stable; fields that do not apply are omitted.
 std::string summarize(const train::RunView& run, const train::RunOptions& config,
                       const train::Metrics& last, const ProcessFigures& processes,
                       const std::string& models_sha256, std::span<const Warning> warnings = {});

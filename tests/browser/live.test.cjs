@@ -94,6 +94,19 @@ test('curves grow while the run goes on, without a reload; the end is told', asy
     return match && Number(match[1].replaceAll(',', '')) > old;
   }, first);
   await page.screenshot({path: path.join(shots, 'live.png'), fullPage: true});
+
+  // What the reader zooms to stays while points come.
+  const ends = () => page.evaluate(() => {
+    const {x, y} = Chart.getChart(document.querySelector('#chart-accuracy canvas')).scales;
+    return [x.min, x.max, y.min, y.max];
+  });
+  await page.locator('#chart-accuracy canvas').focus();
+  await page.keyboard.press('+');
+  const [zoomed, so_far] = [await ends(), await points(page)];
+  await page.waitForFunction((count) => Chart.getChart(document.querySelector('#chart-accuracy canvas'))
+      .data.datasets[0].data.length > count, so_far);
+  assert.deepEqual(await ends(), zoomed);
+  assert.ok(await page.evaluate(() => window.never_reloaded));
   assert.deepEqual(page.complaints, []);
 
   child.kill('SIGINT');

@@ -7,7 +7,7 @@ const {shots, with_browser, open, draw_all, charts} = require('./browser.cjs');
 
 const holder = with_browser({before, after});
 
-for (const name of ['single', 'several', 'many', 'sweep']) {
+for (const name of ['single', 'several', 'many', 'sweep', 'axes', 'crowd', 'device', 'fleet']) {
   test(`${name}.html fits a phone`, async () => {
     const page = await open(holder.browser, `${name}.html`,
                             {viewport: {width: 375, height: 700}, deviceScaleFactor: 2, isMobile: true, hasTouch: true});

@@ -1,6 +1,6 @@
 'use strict';
 // Makes the runs and pages that the tests open, from scratch each time, under $HEARSAY_PAGES.
-const {execFileSync, spawnSync} = require('node:child_process');
+const {execFileSync, spawn, spawnSync} = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 
@@ -29,13 +29,22 @@ train('many', '--peers', '12', '--graph', 'ring', '--data', 'least-squares', '--
 for (const keep of ['0.1', '0.01', '0.001']) {
   train(`top${keep}`, '--epochs', '3', '--model', 'mlp', '--compressor', `topk:keep=${keep}`);
 }
+fs.cpSync(at('top0.1'), at('nested/again'), {recursive: true});
 fs.cpSync(at('top0.1'), at('not-finished'), {recursive: true});
 fs.rmSync(at('not-finished/summary.json'));
+
+// Evaluated late: its first accuracy, before any round, is far below the others.
+train('late', '--epochs', '8', '--model', 'mlp', '--evaluate', '100');
+// More peers than lines between them can be followed.
+train('crowd', '--peers', '64', '--graph', 'exponential', '--model', 'logistic', '--rounds', '60');
 
 report('single.html', 'default');
 report('link.html', 'link');
 report('cycle.html', 'cycle');
 report('many.html', 'many');
+report('late.html', 'late');
+report('crowd.html', 'crowd');
+report('top0.1.html', 'top0.1');
 report('not-finished.html', 'not-finished');
 
 // Several runs, two of them damaged: a line that is not JSON, and a directory that holds no run.
@@ -46,7 +55,7 @@ fs.writeFileSync(at('damaged/metrics.jsonl'), metrics.join('\n'));
 fs.mkdirSync(at('foreign'));
 fs.writeFileSync(at('foreign/metrics.jsonl'), '');
 fs.writeFileSync(at('foreign/config.toml'), 'peers = 4\n\x01\x02 = = nonsense\n');
-report('several.html', 'default', 'link', 'top0.1', 'top0.01', 'top0.001', 'damaged', 'foreign');
+report('several.html', 'default', 'link', 'top0.1', 'top0.01', 'top0.001', 'nested/again', 'damaged', 'foreign');
 if (spawnSync(process.env.HEARSAY_CLI, ['report', 'foreign'], {cwd: pages}).status === 0) {
   throw new Error('a report of nothing but a foreign directory must fail');
 }
@@ -76,6 +85,49 @@ hearsay('sweep', 'sweep.toml', '--out', 'sweep');
 hearsay('sweep', 'sweep.toml', '--out', 'quick', '--quick');
 report('sweep.html', 'sweep');
 report('quick.html', 'quick');
+
+// A sweep over two axes, with many rows and long names.
+fs.writeFileSync(at('axes.toml'), `
+title = "Compression by graph"
+figures = [
+  {name = "distance", key = "distance_to_optimum", digits = 4},
+  {name = "factor", key = "compression_factor"},
+]
+[base]
+data = "least-squares"
+algorithm = "choco"
+peers = 8
+rounds = 200
+[[axes]]
+name = "compressor"
+compressor = ["topk:keep=0.5", "topk:keep=0.2", "topk:keep=0.1", "topk:keep=0.05,value=f16", "qsgd:bits=4", "identity"]
+[[axes]]
+name = "graph"
+graph = ["ring", "torus", "complete"]
+`);
+hearsay('sweep', 'axes.toml', '--out', 'axes');
+report('axes.html', 'axes');
+
+// A fleet of three devices, as their directories hold it after the run.
+const devices = [0, 1, 2].map((k) => {
+  const name = `sensor-${k}`;
+  const text = execFileSync(process.env.HEARSAY_CLI, ['identity', 'new', `${name}.pem`], {cwd: pages, encoding: 'utf8'});
+  return text.replace(/name = '[^']*'/, `name = '${name}'`) + `address = '127.77.${process.pid % 250}.${k + 1}:7420'\n`;
+});
+fs.writeFileSync(at('fleet.toml'), `[train]
+algorithm = 'sgp'
+graph = 'exponential'
+model = 'mlp'
+rounds = 60
+${devices.join('\n')}`);
+const peers = devices.map((_, k) => spawn(
+    process.env.HEARSAY_CLI, ['peer', 'fleet.toml', '--identity', `sensor-${k}.pem`, '--out', `sensor-${k}`, '--min-round', '5ms'],
+    {cwd: pages, stdio: 'ignore'}));
+Promise.all(peers.map((peer) => new Promise((done, fail) => peer.on(
+    'close', (status) => (status === 0 ? done() : fail(new Error(`a device ended with ${status}`))))))).then(() => {
+  report('device.html', 'sensor-0');
+  report('fleet.html', 'sensor-0', 'sensor-1', 'sensor-2');
+});
 
 // 200,000 evaluations with one spike up and one down.
 fs.cpSync(at('link'), at('big'), {recursive: true});

@@ -14,17 +14,17 @@ const column = (page, index) => page.locator('table.sortable').first().locator('
       return value === undefined ? row.cells[k].textContent : Number(value);
     }), index);
 
-for (const name of ['several', 'sweep', 'quick']) {
+for (const name of ['several', 'sweep', 'quick', 'axes']) {
   test(`${name}.html shows all that it holds, and asks for nothing`, async () => {
     const page = await open(holder.browser, `${name}.html`);
     await draw_all(page);
     const all = await charts(page);
-    for (const id of ['accuracy', 'loss', 'divergence', 'scatter']) {
+    for (const id of [name === 'axes' ? 'distance' : 'accuracy', 'loss', 'divergence', 'scatter']) {
       assert.ok(all.some((chart) => chart.id === `chart-${id}`), id);
     }
     for (const chart of all) {
       assert.ok(chart.points > 0 && chart.colours >= 2, `${chart.id} is drawn`);
-      for (const title of chart.titles) assert.ok(title.length > 0, `${chart.id} names its axes`);
+      assert.ok(chart.titles.some((title) => title.length > 0), `${chart.id} names its axes`);
     }
     assert.deepEqual(page.complaints, []);
     assert.equal(page.asked_for.length, 1);
@@ -32,6 +32,24 @@ for (const name of ['several', 'sweep', 'quick']) {
     await page.context().close();
   });
 }
+
+test('a table of a sweep has no scrolling of its own', async () => {
+  for (const name of ['sweep', 'quick', 'axes']) {
+    const page = await open(holder.browser, `${name}.html`, {viewport: {width: 1280, height: 600}});
+    const tables = await page.evaluate(() => [...document.querySelectorAll('.sheet .wide')].map(
+        (wide) => [wide.scrollHeight - wide.clientHeight, wide.scrollWidth - wide.clientWidth]));
+    assert.ok(tables.length >= 2);
+    for (const [down, across] of tables) assert.ok(down <= 0 && across <= 0, `${name}: ${down} and ${across} pixels are hidden`);
+    await page.context().close();
+  }
+});
+
+test('no title is a path', async () => {
+  const page = await open(holder.browser, 'several.html');
+  for (const title of await page.locator('h1, h2, h3, details.run > summary').allTextContents()) {
+    assert.doesNotMatch(title, /[\w.]\/[\w.]/, title);
+  }
+});
 
 test('every column sorts both ways, numbers as numbers, what is missing last', async () => {
   const page = await open(holder.browser, 'several.html');

@@ -2,12 +2,15 @@
 // The page of one run, opened from disk.
 const {test, before, after} = require('node:test');
 const assert = require('node:assert/strict');
+const {execSync} = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
-const {shots, with_browser, open, draw_all, charts} = require('./browser.cjs');
+const {pages, shots, with_browser, open, draw_all, charts} = require('./browser.cjs');
 
 const holder = with_browser({before, after});
 
-for (const name of ['single', 'link', 'cycle', 'many', 'not-finished']) {
+for (const name of ['single', 'link', 'cycle', 'many', 'crowd', 'device', 'fleet', 'not-finished']) {
   test(`${name}.html shows all that it holds, and asks for nothing`, async () => {
     const page = await open(holder.browser, `${name}.html`);
     await draw_all(page);
@@ -16,7 +19,8 @@ for (const name of ['single', 'link', 'cycle', 'many', 'not-finished']) {
     for (const chart of all) {
       assert.ok(chart.points > 0, `${chart.id} has points`);
       assert.ok(chart.colours >= 2, `${chart.id} has drawn pixels in ${chart.colours} colours`);
-      for (const title of chart.titles) assert.ok(title.length > 0, `${chart.id} names its axes`);
+      for (const title of chart.titles) assert.doesNotMatch(title, /\(count\)|no unit/);
+      assert.ok(chart.titles[1].length > 0, `${chart.id} names what it shows`);
     }
     assert.deepEqual(page.complaints, []);
     assert.equal(page.asked_for.length, 1, 'the page itself');
@@ -69,6 +73,55 @@ test('a chart turns logarithmic and back', async () => {
   assert.notEqual(await type(), before);
   await page.locator('#chart-loss .switch').click();
   assert.equal(await type(), before);
+});
+
+test('the page says where its numbers come from, and how to get them again', async () => {
+  const page = await open(holder.browser, 'top0.1.html');
+  const title = await page.locator('h1').textContent();
+  assert.equal(title, 'scsp on digits, 4 peers', 'a title is no path');
+  const facts = await page.locator('.provenance').textContent();
+  assert.match(facts, /top0\.1/);
+  assert.match(facts, /\d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+  assert.ok(facts.includes(os.hostname()));
+  const summary = (name) => JSON.parse(fs.readFileSync(path.join(pages, name, 'summary.json'), 'utf8'));
+  assert.ok(facts.includes(summary('top0.1').version));
+  await page.locator('.repeat summary').click();
+  const command = await page.locator('.repeat pre').textContent();
+  assert.match(command, /^hearsay train --/);
+  execSync(`${command.replace('hearsay', process.env.HEARSAY_CLI)} --quiet --out again`, {cwd: pages, stdio: 'ignore'});
+  assert.equal(summary('again').models_sha256, summary('top0.1').models_sha256, 'the same models');
+  assert.equal(summary('again').config_hash, summary('top0.1').config_hash);
+
+  const fleet = await open(holder.browser, 'fleet.html');
+  assert.ok((await fleet.locator('.provenance').textContent()).includes(os.hostname()), 'of its devices');
+  assert.equal(await fleet.locator('.repeat').count(), 0, 'a fleet is no command');
+});
+
+test('many peers: a matrix beside the graph, numbers that can be read, and no hole', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await open(holder.browser, 'crowd.html', {viewport: {width: 1280, height: 800}, colorScheme});
+    assert.equal(await page.locator('svg.graph').count(), 1);
+    assert.equal(await page.locator('svg.matrix').count(), 1);
+    assert.equal(await page.locator('svg.histogram').count(), 64);
+    const seen = await page.evaluate(() => {
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const brightness = (colour) => colour.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+      const fill = (selector) => brightness(getComputedStyle(document.querySelector(selector)).fill);
+      const graph = document.querySelector('svg.graph');
+      const scale = graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
+      return {
+        graph: box('#graph').width, classes: box('#classes').width, height: box('#classes').height,
+        letters: scale * Number.parseFloat(getComputedStyle(graph.querySelector('text')).fontSize),
+        text: fill('svg.graph text'), cell: fill('.cell'), peer: fill('.peer'),
+        card: brightness(getComputedStyle(document.querySelector('figure')).backgroundColor),
+      };
+    });
+    assert.equal(seen.graph, seen.classes, 'each as wide as the page');
+    assert.ok(seen.height < 900, `64 histograms in ${seen.height} pixels`);
+    assert.ok(seen.letters >= 10, `letters of ${seen.letters} pixels`);
+    for (const what of ['text', 'cell', 'peer']) assert.ok(Math.abs(seen[what] - seen.card) > 150, `${what}, ${colorScheme}`);
+    await page.context().close();
+  }
 });
 
 test('a graph is drawn with an arrow an edge, and each phase of one that changes', async () => {

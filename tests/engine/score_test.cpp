@@ -33,7 +33,7 @@ TEST(Metric, SaysHowAValueIsPrinted) {
   EXPECT_EQ(format_value(kAccuracy, 86.754), "86.75");
   EXPECT_EQ(format_value(kDistance, 0.00012345), "0.000123");
   EXPECT_EQ(axis_unit(kAccuracy), "%");
-  EXPECT_EQ(axis_unit(kDistance), "no unit");
+  EXPECT_EQ(axis_unit(kDistance), "");
   EXPECT_EQ(axis_unit({.key = "rmse", .axis_unit = "target units"}), "target units");
 }
 

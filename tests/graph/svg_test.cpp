@@ -91,6 +91,21 @@ TEST(Svg, PlacesPeersAsTheirGraphSuggests) {
   EXPECT_EQ(count(grid, "cx=\"44.0\""), 2u) << grid;
 }
 
+/// Within dots that have room for them, beside smaller ones, and of many peers some.
+TEST(Svg, NumbersThePeers) {
+  const std::string few = svg(weights_of("ring", 16), "ring");
+  EXPECT_EQ(count(few, "<text "), 16u);
+  EXPECT_EQ(count(few, "class=\"beside\""), 0u);
+  const std::string many = svg(weights_of("ring", 64), "ring");
+  EXPECT_EQ(count(many, "class=\"beside\""), 64u);
+  EXPECT_EQ(count(many, ">63</text>"), 1u);
+  const std::string more = svg(weights_of("ring", 300), "ring");
+  EXPECT_EQ(count(more, "class=\"beside\""), 60u);
+  EXPECT_EQ(count(more, ">295</text>"), 1u);
+  const std::string star = svg(weights_of("star", 64), "star", {.shape = shape_of("star", 64)});
+  EXPECT_EQ(count(star, "class=\"beside\""), 64u);
+}
+
 TEST(Svg, EscapesItsTitle) {
   EXPECT_EQ(count(svg(Weights(1, {}), "</svg><script>"), "<script"), 0u);
 }

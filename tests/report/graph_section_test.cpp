@@ -89,9 +89,31 @@ TEST(GraphSection, SaysThatNothingWasSent) {
                     "2 graphs in turn. Nothing was sent over these edges."));
 }
 
+TEST(GraphSection, HasAMatrixOfManyPeers) {
+  EXPECT_FALSE(holds(section_of("ring", 24, ""), "class=\"matrix\""));
+  const std::string ring = section_of("ring:directed", 64, "");
+  EXPECT_EQ(count(ring, "class=\"graph\""), 1u);
+  EXPECT_EQ(count(ring, "class=\"matrix\""), 1u);
+  EXPECT_TRUE(holds(ring, "M1 0h1v1h-1zM2 1h1v1h-1z")) << "0 sends to 1, 1 to 2";
+  EXPECT_TRUE(holds(ring, "M0 63h1v1h-1z"));
+  EXPECT_FALSE(holds(section_of("ring", 129, ""), "class=\"matrix\""));
+  const std::string complete = section_of("complete", 40, "");
+  EXPECT_FALSE(holds(complete, "class=\"graph\"")) << "1560 edges are too many for lines";
+  EXPECT_TRUE(holds(complete, "M0 1h1v1h-1zM2 1h38v1h-38z")) << complete;
+}
+
+TEST(GraphSection, HasDarkerCellsForMoreBytes) {
+  std::string bytes = "0";
+  for (int peer = 1; peer < 40; ++peer) bytes += fmt::format(", {}", 25 * peer);
+  const std::string html =
+      section_of("ring:directed", 40, fmt::format(R"(, "bytes_by_peer": [{}])", bytes));
+  EXPECT_TRUE(holds(html, "fill-opacity=\"1.00\"")) << html;
+  EXPECT_TRUE(holds(html, "fill-opacity=\"0.36\""));
+}
+
 TEST(GraphSection, SaysWhatCannotBeDrawn) {
   EXPECT_TRUE(holds(section_of("file:nowhere", 4, ""), "cannot be drawn: "));
-  EXPECT_TRUE(holds(section_of("complete", 40, ""), "1560 edges are too many"));
+  EXPECT_TRUE(holds(section_of("complete", 130, ""), "16770 edges are too many"));
 }
 
 }  // namespace

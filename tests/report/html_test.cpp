@@ -36,12 +36,25 @@ TEST(DrawCounts, HasABarAClassOnOneScale) {
 }
 
 TEST(DrawCounts, IsAPictureOfManyClassesAndTheFirstOfManyPeers) {
-  const std::vector<std::vector<double>> counts(100, std::vector<double>(30, 3));
-  const std::string html = draw_counts(counts, {});
-  EXPECT_EQ(count(html, "<tr><th scope=\"row\">peer "), 64u);
-  EXPECT_EQ(count(html, "<svg "), 64u);
-  EXPECT_TRUE(holds(html, "<th scope=\"col\">0 to 29</th>"));
+  const std::string few = draw_counts({8, std::vector<double>(30, 3)}, {});
+  EXPECT_EQ(count(few, "<tr><th scope=\"row\">peer "), 8u);
+  EXPECT_EQ(count(few, "<svg "), 8u);
+  EXPECT_TRUE(holds(few, "<th scope=\"col\">0 to 29</th>"));
+  std::vector<std::vector<double>> counts(100, std::vector<double>(20, 3));
+  counts[1] = std::vector<double>(20, 0);
+  counts[1][2] = 6;
+  const std::string html = draw_counts(counts, {"a", "b", "<c>"});
+  EXPECT_EQ(count(html, "class=\"histogram\""), 64u);
+  EXPECT_EQ(count(html, "<rect "), 63u * 20 + 1);
+  EXPECT_TRUE(holds(html,
+                    "<rect x=\"2\" y=\"0.0\" width=\"0.9\" height=\"100.0\">"
+                    "<title>&lt;c&gt;: 6</title>"));
+  EXPECT_TRUE(holds(html, "<p>peer 1<span>6</span></p>"));
   EXPECT_TRUE(holds(html, "The first 64 of 100 peers"));
+  const std::string of_many = draw_counts({9, std::vector<double>(21, 3)}, {});
+  EXPECT_EQ(count(of_many, "class=\"histogram\""), 9u);
+  EXPECT_EQ(count(of_many, "<path "), 9u) << "one for all classes";
+  EXPECT_EQ(count(of_many, "<rect "), 0u);
 }
 
 }  // namespace

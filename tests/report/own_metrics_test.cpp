@@ -150,7 +150,7 @@ TEST_F(OwnMetrics, MakeAPageThatSaysNothingOfOthers) {
   for (const char* part :
        {"id=\"chart-rmse\"", "id=\"chart-rmse-bytes\"", "id=\"chart-validation\"",
         "id=\"chart-r2\"", "id=\"chart-validation-r2\"", "Test RMSE of each peer",
-        "Test RMSE (target units)", "Test R2 (no unit)",
+        "Test RMSE (target units)", "y\":\"Test R2\"",
         "<dt>RMSE, worst peer</dt><dd data-key=\"rmse_max\" data-format=\"number\">2.5</dd>",
         "<dt>R2, worst peer</dt><dd data-key=\"r2_min\" data-format=\"number\">0.500</dd>"}) {
     EXPECT_TRUE(holds(page.html, part)) << part;

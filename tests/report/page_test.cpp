@@ -91,8 +91,8 @@ TEST(Page, NamesItsScriptsByTheirHash) {
   Scratch scratch;
   make_run(scratch / "run");
   const std::string html = page_of({scratch / "run"}).html;
-  EXPECT_EQ(count(html, "'sha256-"), 4u);
-  EXPECT_EQ(count(html, "<script>"), 4u);
+  EXPECT_EQ(count(html, "'sha256-"), 8u);
+  EXPECT_EQ(count(html, "<script>"), 8u);
   EXPECT_FALSE(holds(html.substr(0, html.find("<style>")), "script-src 'unsafe-inline'"));
   EXPECT_FALSE(holds(html, "connect-src"));
 }
@@ -124,7 +124,7 @@ TEST(Page, EscapesWhatFilesSay) {
   write_page(run);
   const std::string html = support::read_text(run / "report.html");
   EXPECT_EQ(misfit_of(html), "");
-  EXPECT_EQ(count(html, "<script"), 5u) << "data and four scripts of its own";
+  EXPECT_EQ(count(html, "<script"), 9u) << "data and eight scripts of its own";
   EXPECT_FALSE(holds(html, "<b>&run"));
   EXPECT_FALSE(holds(html, "<img"));
   EXPECT_TRUE(holds(html, "&lt;b&gt;&amp;run"));

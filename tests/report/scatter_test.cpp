@@ -174,7 +174,7 @@ TEST_F(SweepScatter, HasDotsBesideIt) {
   EXPECT_EQ(plots[0].series[1].printed[2].x, 1);
   EXPECT_TRUE(plots[0].log) << "from 1 to 94";
   EXPECT_EQ(plots[1].title, "factor");
-  EXPECT_EQ(plots[1].x, "factor (no unit, log)");
+  EXPECT_EQ(plots[1].x, "factor (log)");
 }
 
 TEST_F(SweepScatter, IsToldInWordsToo) {

@@ -47,8 +47,15 @@ std::string title_of(const engine::Metric& metric) {
 }
 
 std::string axis_title(std::string_view before, const engine::Metric& metric) {
-  return capital(fmt::format("{}{}{} ({})", before, before.empty() ? "" : " ", metric.name,
-                             engine::axis_unit(metric)));
+  const std::string_view unit = engine::axis_unit(metric);
+  return capital(fmt::format("{}{}{}{}", before, before.empty() ? "" : " ", metric.name,
+                             unit.empty() ? "" : fmt::format(" ({})", unit)));
+}
+
+std::string with_log(std::string title) {
+  if (!title.ends_with(')')) return title + " (log)";
+  title.insert(title.size() - 1, ", log");
+  return title;
 }
 
 std::string mean_axis_title(const engine::Metric& metric) {
@@ -68,6 +75,7 @@ Chart validation_chart(const engine::Metric& metric, bool is_first) {
 void paint(Curve& curve, std::size_t number) {
   curve.colour = 1 + number % kColours;
   curve.dash = (kDashOfColour[number % kColours] + number / kColours) % kDashes;
+  curve.mark = (curve.colour + number / (kColours * kDashes)) % kMarks;
 }
 
 bool has_some(std::span<const double> values) {
@@ -113,16 +121,16 @@ std::vector<Chart> charts_of_several(std::span<const ShownRun> runs,
     any_main |= is_main;
   }
   const Kind others[] = {
-      {{"loss", "Loss, mean of the peers", "", "Loss (no unit)", false, "", {}}, "loss"},
+      {{"loss", "Loss, mean of the peers", "", "Loss", false, "", {}}, "loss"},
       {{"divergence",
         "Consensus distance",
         "Mean over peers of the distance from the averaged model.",
-        "Euclidean distance (no unit)",
+        "Euclidean distance",
         true,
         "",
         {}},
        "divergence"},
-      {{"mass-drift", "Mass drift", "", "Relative change (no unit)", true, "", {}}, "mass_drift"},
+      {{"mass-drift", "Mass drift", "", "Relative change", true, "", {}}, "mass_drift"},
       {{"bytes", "Bytes sent by all peers", "", "Bytes sent (B)", false, "", {}}, "bytes"}};
   kinds.insert(kinds.end(), std::begin(others), std::end(others));
   std::vector<Chart> charts;

@@ -21,11 +21,13 @@ struct Curve {
   std::size_t colour = 0;  ///< 0 for the main one, 1 .. kColours for others
   std::size_t dash = 0;    ///< 0: none; .. kDashes - 1; a second way to tell curves apart
   Look look = Look::kPlain;
+  std::size_t mark = 0;  ///< .. kMarks - 1; a third
 };
 
 /// The number of colours besides colour 0; they are distinguishable for colour-blind readers too.
 constexpr std::size_t kColours = 7;
 constexpr std::size_t kDashes = 4;
+constexpr std::size_t kMarks = 8;
 /// Dash of colour 1, 2, ...: similar colours have different dashes, and colours similar to colour 0
 /// (ink) do not have dashes 0 and 1, which curves of ink use (palette_test.cpp).
 constexpr std::size_t kDashOfColour[kColours] = {0, 2, 1, 3, 3, 2, 1};
@@ -34,14 +36,14 @@ struct Chart {
   std::string id;  ///< "loss", or the key of a metric
   std::string title;
   std::string note;    ///< shown below the title; may be empty
-  std::string y;       ///< title of the vertical axis, with its unit
+  std::string y;       ///< title of the vertical axis, with its unit if it has one
   bool log = false;    ///< its initial scale
   std::string axis{};  ///< "bytes": always against these; empty: as the reader chooses
   std::vector<Curve> curves;
 };
 
-/// Cycles through the colours, each with its dash; every further cycle uses the next dash. So there
-/// are 28 styles, and two curves that coincide are both visible.
+/// Cycles through the colours, each with its dash and mark; every further cycle uses the next dash,
+/// and after 28 curves the next mark. Two curves that coincide are both visible.
 void paint(Curve& curve, std::size_t number);
 
 bool has_some(std::span<const double> values);  ///< any finite value
@@ -54,6 +56,8 @@ std::vector<double> values_of(const Curve& curve, const Record& record);
 std::string title_of(const engine::Metric& metric);
 /// "Mean test accuracy (%)", with `before` = "Mean test": the title of its axis.
 std::string axis_title(std::string_view before, const engine::Metric& metric);
+/// "Distance (m, log)", "Loss (log)": the title of an axis that is logarithmic.
+std::string with_log(std::string title);
 /// The axis title of a mean over peers.
 std::string mean_axis_title(const engine::Metric& metric);
 /// The chart of a metric on the validation samples, without curves; the first one's id is

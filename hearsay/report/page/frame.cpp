@@ -43,8 +43,9 @@ bool is_page(std::string_view text) {
 }
 
 std::string frame(const Frame& page) {
-  std::vector<std::string_view> scripts{assets::kChartJs, assets::kChartsJs, assets::kPageJs,
-                                        assets::kTableJs};
+  std::vector<std::string_view> scripts{assets::kChartJs,  assets::kLabelsJs, assets::kHoverJs,
+                                        assets::kChartsJs, assets::kZoomJs,   assets::kSaveJs,
+                                        assets::kPageJs,   assets::kTableJs};
   if (page.live) scripts.push_back(assets::kLiveJs);
   std::string sources, elements;
   for (std::string_view script : scripts) {

@@ -13,6 +13,7 @@
 #include "hearsay/core/text.h"
 #include "hearsay/graph/schedule.h"
 #include "hearsay/graph/svg.h"
+#include "hearsay/report/page/matrix.h"
 #include "hearsay/train/metrics.h"
 
 namespace hearsay::report {
@@ -21,6 +22,9 @@ namespace {
 
 constexpr std::uint64_t kMostPeers = 1000;  ///< settings may hold any number: bounds the time
 constexpr std::size_t kMostPhases = 12;
+constexpr std::size_t kFewPeers = 24;  ///< lines between more are hard to follow
+constexpr std::size_t kMostPeersOfMatrix = 128;
+constexpr std::size_t kCellsPerEdge = 5;  ///< that fit a matrix where one line fits a picture
 
 using Ends = std::pair<std::uint32_t, std::uint32_t>;
 
@@ -68,14 +72,29 @@ std::string note_of(const Record& record, std::optional<double> most, bool chang
       human_bytes(*most));
 }
 
-/// How many phases fit.
+/// How many phases fit; 0: not even one does.
 std::size_t room(const std::vector<graph::Weights>& phases, std::size_t most_edges) {
   std::size_t shown = 0, edges = 0;
   for (; shown < std::min(phases.size(), kMostPhases); ++shown) {
     edges += phases[shown].edge_count();
     if (edges > most_edges) break;
   }
-  if (shown > 0) return shown;
+  return shown;
+}
+
+/// How many phases are shown, and as what.
+struct Shown {
+  std::size_t phases = 0;
+  bool lines = true, matrices = false;
+};
+
+/// Lines where they fit; for many peers matrices too, which have room for more edges.
+Shown shown_of(const std::vector<graph::Weights>& phases, std::size_t most_edges) {
+  const std::size_t peers = phases.front().peers();
+  const bool lines = room(phases, most_edges) > 0;
+  const bool matrices = peers > kFewPeers && peers <= kMostPeersOfMatrix;
+  const std::size_t fit = room(phases, matrices ? kCellsPerEdge * most_edges : most_edges);
+  if (fit > 0) return {lines ? room(phases, most_edges) : fit, lines, matrices};
   throw InvalidArgument(
       fmt::format("{} edges are too many for a picture here; hearsay graph --svg "
                   "draws up to {}",
@@ -92,7 +111,7 @@ std::string draw(const Record& record, std::size_t most_edges) {
   }
   const auto schedule = graph::make_schedule(spec, {record.config().peers, record.config().seed});
   const std::vector<graph::Weights> phases = graph::phases(*schedule);
-  const std::size_t shown = room(phases, most_edges);
+  const auto [shown, lines, matrices] = shown_of(phases, most_edges);
   const bool drawn_anew = spec_name(spec) == "random" && !schedule->is_static();
   const std::map<Ends, double> bytes = bytes_of_edges(record, *schedule);
 
@@ -114,11 +133,17 @@ std::string draw(const Record& record, std::size_t most_edges) {
   std::string html = "<div class=\"graphs\">\n";
   for (std::size_t k = 0; k < shown; ++k) {
     const std::string number = fmt::format("{} of {}", k + 1, phases.size());
-    html += "<div class=\"phase\">" +
-            (phases.size() > 1 ? fmt::format("<p>{}</p>\n", number) : std::string()) +
-            graph::svg(phases[k], phases.size() > 1 ? fmt::format("{}, {}", spec, number) : spec,
-                       style) +
-            "</div>\n";
+    const std::string title = phases.size() > 1 ? fmt::format("{}, {}", spec, number) : spec;
+    const std::string tag = phases.size() > 1 ? fmt::format("<p>{}</p>\n", number) : "";
+    if (lines) {
+      html += "<div class=\"phase\">" + tag + graph::svg(phases[k], title, style) + "</div>\n";
+    }
+    if (matrices) {
+      html += "<div class=\"phase\">" + tag +
+              matrix(phases[k], title + ", a row per sender, a column per receiver", style.amount,
+                     most.value_or(0)) +
+              "</div>\n";
+    }
   }
   html += "</div>\n";
   std::string note;
@@ -128,7 +153,11 @@ std::string draw(const Record& record, std::size_t most_edges) {
     note = fmt::format("{} graphs in turn{}. ", phases.size(),
                        shown < phases.size() ? fmt::format(", the first {} here", shown) : "");
   }
-  note += note_of(record, most, phases.size() > 1);
+  if (matrices) {
+    note += "Of the matrix, a row is a sender and a column a receiver";
+    note += most ? "; the darker, the more bytes. " : ". ";
+  }
+  if (lines) note += note_of(record, most, phases.size() > 1);
   return html + (note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", note));
 }
 

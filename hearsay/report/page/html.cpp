@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMostNumbers = 20;  ///< classes that fit a number each
 constexpr std::size_t kMostPeers = 64;
+constexpr std::size_t kMostRows = 8;  ///< peers with a row each; more stand side by side
 
 double greatest(const std::vector<std::vector<double>>& counts) {
   double most = 1;
@@ -30,17 +31,59 @@ std::string cells_of(const std::vector<double>& row, double most) {
   return html;
 }
 
-/// All classes as one picture.
-std::string bars_of(const std::vector<double>& row, double most) {
+/// Bars of all classes as one path, of width 1 each and at most 100 high.
+std::string path_of(const std::vector<double>& row, double most) {
   std::string path;
   for (std::size_t c = 0; c < row.size(); ++c) {
     const double height = 100 * std::clamp(row[c] / most, 0.0, 1.0);
     if (height > 0) path += fmt::format("M{} 100v-{:.1f}h0.9v{:.1f}z", c, height, height);
   }
+  return fmt::format(R"(<path d="{}"/>)", path);
+}
+
+/// All classes as one picture.
+std::string bars_of(const std::vector<double>& row, double most) {
   return fmt::format(
       R"(<td class="bars"><svg viewBox="0 0 {} 100" preserveAspectRatio="none" aria-hidden="true">)"
-      R"(<path d="{}"/></svg></td>)",
-      row.size(), path);
+      R"({}</svg></td>)",
+      row.size(), path_of(row, most));
+}
+
+/// The same with a bar for each class, which says its count.
+std::string named_bars_of(const std::vector<double>& row, double most,
+                          const std::vector<std::string>& class_names) {
+  std::string bars;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const double height = 100 * std::clamp(row[c] / most, 0.0, 1.0);
+    if (height <= 0) continue;
+    const std::string name = c < class_names.size() ? class_names[c] : fmt::format("class {}", c);
+    bars += fmt::format(
+        R"(<rect x="{}" y="{:.1f}" width="0.9" height="{:.1f}"><title>{}: {:.0f}</title></rect>)",
+        c, 100 - height, height, escape_markup(name), row[c]);
+  }
+  return bars;
+}
+
+/// The histograms of many peers side by side.
+std::string small_multiples(const std::vector<std::vector<double>>& counts, std::size_t peers,
+                            double most, const std::vector<std::string>& class_names) {
+  const bool few = counts.front().size() <= kMostNumbers;
+  std::string html = "<div class=\"multiples\">\n";
+  for (std::size_t i = 0; i < peers; ++i) {
+    double all = 0;
+    for (const double count : counts[i]) all += count;
+    html +=
+        fmt::format(R"(<div><p>peer {}<span>{:.0f}</span></p><svg class="histogram" )"
+                    R"(viewBox="0 0 {} 100" preserveAspectRatio="none" role="img">)"
+                    R"(<title>peer {}</title>{}</svg></div>)",
+                    i, all, counts[i].size(), i,
+                    few ? named_bars_of(counts[i], most, class_names) : path_of(counts[i], most)) +
+        "\n";
+  }
+  return html + fmt::format(
+                    "</div>\n<p class=\"note\">Bars are classes, in the order of their "
+                    "numbers; the highest is {:.0f} samples.{}</p>\n",
+                    most, few ? " Point at one for its own." : "");
 }
 
 /// Lets a browser break specs after commas and plus signs only.
@@ -111,6 +154,11 @@ std::string draw_counts(const std::vector<std::vector<double>>& counts,
   const std::size_t classes = counts.front().size();
   const std::size_t peers = std::min(counts.size(), kMostPeers);
   const bool numbers = classes <= kMostNumbers;
+  const std::string first =
+      peers < counts.size()
+          ? fmt::format("<p class=\"note\">The first {} of {} peers.</p>\n", peers, counts.size())
+          : "";
+  if (peers > kMostRows) return small_multiples(counts, peers, most, class_names) + first;
   std::string html =
       R"(<div class="wide"><table class="counts"><thead><tr><th scope="col">class</th>)";
   if (!numbers) {
@@ -134,10 +182,7 @@ std::string draw_counts(const std::vector<std::vector<double>>& counts,
   if (!numbers) {
     html += fmt::format("<p class=\"note\">The highest bar is {:.0f} samples.</p>\n", most);
   }
-  if (peers < counts.size()) {
-    html += fmt::format("<p class=\"note\">The first {} of {} peers.</p>\n", peers, counts.size());
-  }
-  return html;
+  return html + first;
 }
 
 }  // namespace hearsay::report

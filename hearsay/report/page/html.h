@@ -20,8 +20,9 @@ std::string html_table(const Cells& rows, bool sortable = false);
 std::string chart_figure(const std::string& id, const std::string& title, const std::string& note,
                          bool has_switch = false, const std::string& values = "");
 
-/// counts[peer][class] as one histogram per peer: a row of bars, with heights by count, all on the
-/// same scale. Up to 20 classes are labelled with their counts and up to 64 peers are shown.
+/// counts[peer][class] as one histogram per peer, with heights by count, all on the same scale. Up
+/// to eight peers have a row each, in which up to 20 classes are labelled with their counts; more
+/// stand side by side, and up to 64 are shown.
 std::string draw_counts(const std::vector<std::vector<double>>& counts,
                         const std::vector<std::string>& class_names);
 

@@ -13,8 +13,10 @@
 #include "hearsay/report/page/cost_panel.h"
 #include "hearsay/report/page/frame.h"
 #include "hearsay/report/page/html.h"
+#include "hearsay/report/page/looks.h"
 #include "hearsay/report/page/page_data.h"
 #include "hearsay/report/page/page_parts.h"
+#include "hearsay/report/page/provenance.h"
 #include "hearsay/report/page/scatter.h"
 #include "hearsay/report/page/sweep_section.h"
 #include "hearsay/report/runs.h"
@@ -70,8 +72,12 @@ class Writer {
   }
 
   std::string several_charts() {
-    std::string html = charts(charts_of_several(runs_.runs, record_of_), "");
+    std::vector<Chart> all = charts_of_several(runs_.runs, record_of_);
+    const Looks looks = looks_of(runs_);
+    looks.apply(all);
+    std::string html = charts(all, "");
     data_.scatter = make_scatter(runs_);
+    looks.apply(data_.scatter);
     if (data_.scatter.points.empty()) return html;
     return "<div class=\"charts\">\n" +
            chart_figure(
@@ -124,10 +130,31 @@ class Writer {
   PageData data_;
 };
 
+/// The last part of a run's path: "001" of "runs/001".
+std::string short_name(const Record& record) {
+  const fs::path path = fs::path(record.name()).lexically_normal();
+  const fs::path last = path.has_filename() ? path.filename() : path.parent_path().filename();
+  return last.empty() ? record.name() : last.string();
+}
+
+/// The title of a run among others.
+std::string summary_of(const ShownRun& run) {
+  const train::RunOptions& config = run.record.config();
+  return fmt::format("{}: {}{}",
+                     run.label == run.record.name()
+                         ? short_name(run.record)
+                         : fmt::format("{}, seed {}", run.label, config.seed),
+                     heading_of(config), run.record.finished() ? "" : " (not finished)");
+}
+
 bool is_one(const Runs& runs) { return runs.runs.size() == 1 && runs.sweeps.empty(); }
 
 std::string title_of(const Runs& runs) {
-  if (is_one(runs)) return runs.runs.front().label;
+  if (is_one(runs)) {
+    const ShownRun& run = runs.runs.front();
+    const bool of_fleet = run.place || !run.devices.empty();
+    return (of_fleet ? short_name(run.record) + ": " : "") + heading_of(run.record.config());
+  }
   return runs.sweeps.size() == 1 && !runs.sweeps[0].record.sweep.title.empty()
              ? runs.sweeps[0].record.sweep.title
              : fmt::format("{} runs", runs.runs.size());
@@ -152,7 +179,8 @@ std::string fleet_of(const ShownRun& run, const std::string& level, bool live) {
 std::string one_run(const Runs& runs, Writer& writer) {
   const ShownRun& run = runs.runs.front();
   std::string html = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
-                                 escape_markup(title_of(runs)), words_of(run.record.config()));
+                                 escape_markup(title_of(runs)), words_of(run.record.config())) +
+                     provenance(runs.runs) + repeat_part(run);
   if (writer.data().live) {
     html +=
         "<div class=\"box\" id=\"live\" data-state=\"begun\" role=\"status\"><span "
@@ -173,8 +201,8 @@ std::string one_run(const Runs& runs, Writer& writer) {
 }
 
 std::string several_runs(const Runs& runs, Writer& writer) {
-  std::string html = fmt::format("<h1>{}</h1>\n</header>\n", escape_markup(title_of(runs))) +
-                     problems_box(runs.problems);
+  std::string html = fmt::format("<h1>{}</h1>\n", escape_markup(title_of(runs))) +
+                     provenance(runs.runs) + "</header>\n" + problems_box(runs.problems);
   for (std::size_t k = 0; k < runs.sweeps.size(); ++k) html += writer.sweep(k);
   html += "<h2>Figures at the end</h2>\n" + summary_table(runs, true) + chooser(runs, false) +
           writer.several_charts() + "<h2>Each run</h2>\n";
@@ -182,17 +210,15 @@ std::string several_runs(const Runs& runs, Writer& writer) {
   for (std::size_t i = 0; i < shown; ++i) {
     const ShownRun& run = runs.runs[i];
     const std::string prefix = fmt::format("run-{}-", i);
-    html +=
-        fmt::format(
-            "<details class=\"run\" id=\"run-{}\"><summary>{}</summary>\n<p "
-            "class=\"lead\">{}</p>\n{}",
-            i,
-            escape_markup(run.label == run.record.name() ? run.record.title()
-                                                         : run.label + ": " + run.record.title()),
-            words_of(run.record.config()), warnings_box(run.record) + tiles(run.record)) +
-        fleet_of(run, "h3", false) + writer.run_charts(i, prefix) +
-        peers_of_run(run.record, prefix, kEdgesBesideOthers) + writer.cost(i, prefix) +
-        settings(run.record) + "</details>\n";
+    html += fmt::format(
+                "<details class=\"run\" id=\"run-{}\"><summary>{}</summary>\n<p "
+                "class=\"lead\">{}</p>\n{}",
+                i, escape_markup(summary_of(run)), words_of(run.record.config()),
+                provenance(std::span(&run, 1)) + repeat_part(run) + warnings_box(run.record) +
+                    tiles(run.record)) +
+            fleet_of(run, "h3", false) + writer.run_charts(i, prefix) +
+            peers_of_run(run.record, prefix, kEdgesBesideOthers) + writer.cost(i, prefix) +
+            settings(run.record) + "</details>\n";
   }
   if (shown < runs.runs.size()) {
     html += fmt::format(
@@ -217,7 +243,9 @@ Page make_page(const Runs& runs, const PageOptions& options) {
       "<noscript><p class=\"box banner\">Curves are drawn by a script, which this reader does not "
       "run.</p></noscript>\n<footer>hearsay {}</footer>\n",
       escape_markup(version()));
-  page.html = frame({"hearsay: " + title_of(runs), std::move(body), to_json(writer.data()), live});
+  const std::string window =
+      (is_one(runs) ? short_name(runs.runs.front().record) : title_of(runs)) + " - hearsay";
+  page.html = frame({window, std::move(body), to_json(writer.data()), live});
   return page;
 }
 

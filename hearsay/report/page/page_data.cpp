@@ -96,9 +96,9 @@ std::string series_json(const Sampled& sampled, const Rows& rows) {
   const Curve& curve = *sampled.curve;
   constexpr const char* kLooks[] = {"plain", "strong", "band"};
   std::string out = fmt::format(
-      R"({{"name":{},"record":{},"key":{},"entry":{},"colour":{},"dash":{},"look":"{}")",
+      R"({{"name":{},"record":{},"key":{},"entry":{},"colour":{},"dash":{},"mark":{},"look":"{}")",
       text(curve.name), curve.record, text(curve.key), curve.entry, curve.colour, curve.dash,
-      kLooks[static_cast<std::size_t>(curve.look)]);
+      curve.mark, kLooks[static_cast<std::size_t>(curve.look)]);
   if (sampled.left_out > 0) out += fmt::format(R"(,"left_out":{})", sampled.left_out);
   if (sampled.lines.size() < rows.lines().size()) {
     out += ",\"rows\":" + list(sampled.lines, [&](std::size_t line) {

@@ -15,7 +15,7 @@ namespace hearsay::report {
 ///   {"live": false,
 ///    "records": [{"name", "place", "lines", "round": [...], "bytes": [...], "simulated": [...]}],
 ///    "charts": [{"id", "y", "log", "axis", "series": [{"name", "record", "key", "entry", "colour",
-///                "dash", "look", "left_out", "rows": [...], "y": [...]}]}],
+///                "dash", "mark", "look", "left_out", "rows": [...], "y": [...]}]}],
 ///    "scatter": {"y", "log", "note", "points": [...], "fronts": [{"task", "points": [...]}],
 ///                "printed": [...]},
 ///    "dots": [{"id", "x", "log", "rows": [...], "places": [...],

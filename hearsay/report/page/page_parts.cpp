@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMostMembers = 64;  ///< peers of a fleet in a table
 constexpr std::size_t kMostEvents = 20;   ///< of one device
+constexpr std::size_t kMostBeside = 8;    ///< peers whose classes stand beside the graph
 
 /// A number with so many digits, or "-".
 Cell digits(double value, const char* format) {
@@ -94,14 +95,15 @@ std::string tiles(const Record& record) {
 
 std::string peers_of_run(const Record& record, const std::string& prefix, std::size_t most_edges) {
   std::string html = fmt::format(
-      "<div class=\"pair\">\n<figure id=\"{}graph\"><figcaption><h3>Who talks to whom: "
+      "<div class=\"pair{}\">\n<figure id=\"{}graph\"><figcaption><h3>Who talks to whom: "
       "{}</h3></figcaption>\n{}"
       "</figure>\n",
-      prefix, escape_markup(record.config().graph), graph_section(record, most_edges));
+      record.config().peers > kMostBeside ? " stacked" : "", prefix,
+      escape_markup(record.config().graph), graph_section(record, most_edges));
   if (const auto counts = record.table("class_counts"); !counts.empty()) {
     html += fmt::format(
-        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each class, a row per "
-        "peer</h3></figcaption>\n{}"
+        "<figure id=\"{}classes\"><figcaption><h3>Training samples of each "
+        "class</h3></figcaption>\n{}"
         "</figure>\n",
         prefix, draw_counts(counts, record.class_names()));
   }

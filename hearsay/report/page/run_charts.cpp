@@ -228,14 +228,14 @@ std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool l
   charts.add({"loss",
               "Loss",
               "",
-              "Loss (no unit)",
+              "Loss",
               wants_log(run.record, {"loss", "loss_of_average"}),
               "",
               {charts.averaged("loss_of_average"), charts.mean("loss"), minibatches}});
   charts.add({"divergence",
               "Consensus distance",
               "How far a peer's model is from the average of all, as a mean over peers.",
-              "Euclidean distance (no unit)",
+              "Euclidean distance",
               true,
               "",
               {charts.curve("consensus distance", "divergence", Look::kStrong)}},
@@ -244,14 +244,14 @@ std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool l
       {"push-sum", "Push-sum weights",
        "A peer's model is its sum divided by this weight. All weights together are the number "
        "of peers.",
-       "Weight (no unit)", false, "", charts.of_peers("push_sum", run.record.config().peers)},
+       "Weight", false, "", charts.of_peers("push_sum", run.record.config().peers)},
       1);
   add_asynchronous(charts, run.record);
   charts.add({"mass-drift",
               "Mass drift",
               "What mixing changed of the sum over peers, which it should not change: the largest "
               "so far, relative to the sum of sizes. Rounding leaves about 1e-8.",
-              "Relative change (no unit)",
+              "Relative change",
               true,
               "",
               {charts.curve("mass drift", "mass_drift", Look::kStrong)}},

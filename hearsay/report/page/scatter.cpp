@@ -174,7 +174,7 @@ Scatter make_scatter(const Runs& runs) {
   scatter.less_is_better = metric->better == engine::Metric::Better::kSmaller;
   scatter.log = metric->log;
   scatter.y = mean_axis_title(*metric);
-  if (scatter.log) scatter.y.insert(scatter.y.size() - 1, ", log");
+  if (scatter.log) scatter.y = with_log(scatter.y);
   std::vector<bool> in_sweep(runs.runs.size(), false);
   for (const ShownSweep& sweep : runs.sweeps) {
     add_sweep(sweep, runs, key, scatter);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/report/page/charts.h"
 #include "hearsay/report/page/html.h"
 #include "hearsay/report/sweep_sheets.h"
 
@@ -101,8 +102,8 @@ std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
       plots[k].title += (plots[k].title.empty() ? "" : ", ") + series.name;
     }
     plots[k].log = wants_log(plots[k]);
-    plots[k].x = fmt::format("{} ({}{})", plots[k].title, units[k].empty() ? "no unit" : units[k],
-                             plots[k].log ? ", log" : "");
+    plots[k].x = plots[k].title + (units[k].empty() ? "" : fmt::format(" ({})", units[k]));
+    if (plots[k].log) plots[k].x = with_log(plots[k].x);
   }
   return plots;
 }

@@ -10,7 +10,7 @@ globalThis.hearsayCharts = (() => {
 
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colour = (number) => style(`--c${number}`);
-  const fade = (hex, alpha) => hex + Math.round(255 * alpha).toString(16).padStart(2, '0');
+  const fade = (hex, alpha) => hex.slice(0, 7) + Math.round(255 * alpha).toString(16).padStart(2, '0');
 
   // As C++'s human_bytes: "812 B", "16.3 kB", "1.08 MB".
   const human_bytes = (bytes) => {
@@ -36,7 +36,8 @@ globalThis.hearsayCharts = (() => {
   const whole = (value) => (Number.isInteger(value) ? value.toLocaleString('en-US') : short(value));
 
   // 1, 2 and 5 of each decade while there are few decades; then decades, and finally every second,
-  // third, ... Where fewer than two of them lie within the axis, all nine digits are tried.
+  // third, ... Where fewer than three of them lie within the axis: all nine digits, or on a short axis
+  // equal steps.
   const log_ticks = (low, high) => {
     const from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high));
     const decades = Math.log10(high / low);
@@ -52,18 +53,39 @@ globalThis.hearsayCharts = (() => {
       return ticks;
     };
     const ticks = of(decades <= 2.5 ? [1, 2, 5] : [1]);
-    return ticks.length > 1 ? ticks : of([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    if (ticks.length > 2) return ticks;
+    if (high > 4 * low) return of([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const digit = 10 ** Math.floor(Math.log10((high - low) / 3)), steps = [];
+    const apart = digit * ([5, 2].find((factor) => factor * digit <= (high - low) / 3) || 1);
+    for (let k = Math.ceil(low / apart); k * apart <= high; ++k) steps.push({value: Number((k * apart).toPrecision(12))});
+    return steps;
   };
+
+  // Those ticks of a logarithmic axis of so many pixels whose labels do not touch: decades before twos
+  // and fives, and these before others.
+  const apart_ticks = (ticks, low, high, pixels, least) => {
+    const rank = ({value}) => ({1: 0, 2: 1, 5: 1})[value.toExponential()[0]] ?? 2;
+    const at = ({value}) => pixels * Math.log(value / low) / Math.log(high / low);
+    const kept = [];
+    for (const tick of [...ticks].sort((a, b) => rank(a) - rank(b))) {
+      if (kept.every((other) => Math.abs(at(other) - at(tick)) >= least)) kept.push(tick);
+    }
+    return kept.sort((a, b) => a.value - b.value);
+  };
+
+  const with_log = (title) => (title.endsWith(')') ? title.replace(/\)$/, ', log)') : `${title} (log)`);
 
   const scale = (title, log, format) => ({
     type: log ? 'logarithmic' : 'linear',
-    title: {display: true, text: title, color: style('--soft'), font: {size: 12}},
+    title: {display: title !== '', text: title, color: style('--soft'), font: {size: 12}},
     border: {color: style('--line')},
     grid: {color: style('--grid'), borderColor: style('--line'), tickColor: 'transparent'},
     ticks: {color: style('--soft'), font: {size: 12}, maxRotation: 0, autoSkipPadding: 12,
-            callback: (value) => format(value)},
+            callback: (value) => format(value), includeBounds: false},
     afterBuildTicks: (axis) => {
-      const wanted = log && axis.min > 0 ? log_ticks(axis.min, axis.max) : [];
+      const [pixels, least] = axis.isHorizontal() ? [axis.maxWidth, 56] : [axis.maxHeight, 18];
+      const wanted = log && axis.min > 0 ?
+          apart_ticks(log_ticks(axis.min, axis.max), axis.min, axis.max, pixels, least) : [];
       const inside = (tick) => tick.value >= axis.min && tick.value <= axis.max;
       axis.ticks = wanted.length > 1 ? wanted : axis.ticks.filter(inside);
       if (log || axis.ticks.length < 3) return;
@@ -73,11 +95,11 @@ globalThis.hearsayCharts = (() => {
     },
   });
 
-  const tooltip = (title, label) => ({
-    backgroundColor: style('--card'), titleColor: style('--ink'), bodyColor: style('--ink'),
-    borderColor: style('--line'), borderWidth: 1, padding: 10, boxPadding: 4, usePointStyle: true,
-    callbacks: {title, label},
-  });
+  const hover = globalThis.hearsayHover;
+  // The nearest of points or bars: what it is called, and its value.
+  const tooltip = (title, value) => hover.tooltip(
+      (items) => title(items[0]),
+      (items) => items.slice(0, 8).map((item) => ({set: item.dataset, name: item.dataset.label, value: value(item)})));
 
   const base = (type, scales, tips) => ({
     type,
@@ -90,7 +112,7 @@ globalThis.hearsayCharts = (() => {
   });
 
   const axes = {
-    round: {title: 'Rounds done (count)', log: false, format: whole, word: (x) => `round ${whole(x)}`},
+    round: {title: 'Rounds', log: false, format: whole, word: (x) => `round ${whole(x)}`},
     bytes: {title: 'Bytes sent by all peers (B, log)', log: true, format: human_bytes, word: human_bytes},
     simulated: {title: 'Simulated time (s)', log: false, format: short, word: (x) => `${short(x)} s, simulated`},
   };
@@ -98,7 +120,8 @@ globalThis.hearsayCharts = (() => {
   // Larger numbers, which no sane run has, would stretch the axis without bound: they are gaps.
   const drawable = (value) => typeof value === 'number' && Math.abs(value) < 1e100;
 
-  // The points of a series on an axis; points that the axis cannot show are omitted.
+  // The points of a series on an axis; points that the axis cannot show are omitted. `start` marks
+  // what was evaluated before the first round.
   const points = (series, record, axis, log) => {
     const x = record[axis], out = [];
     if (!x) return out;
@@ -106,19 +129,86 @@ globalThis.hearsayCharts = (() => {
       const at = x[series.rows[k]], y = series.y[k];
       if (!drawable(at) || (axes[axis].log && !(at > 0)) || (log && y !== null && !(y > 0))) continue;
       out.push({x: at, y: drawable(y) ? y : NaN});
+      if (record.round[series.rows[k]] === 0) out[out.length - 1].start = true;
     }
     return out;
+  };
+
+  // The vertical axis shows all of the visible curves, but what was evaluated before the first round
+  // only where it takes little of the room: at chance, a metric may be far from all that counts.
+  const fit = (chart, log) => {
+    let all = null, later = null;
+    const widen = (range, y) => (range ? [Math.min(range[0], y), Math.max(range[1], y)] : [y, y]);
+    chart.data.datasets.forEach((set, k) => {
+      if (!chart.isDatasetVisible(k)) return;
+      for (const {y, start} of set.data) {
+        if (Number.isNaN(y)) continue;
+        all = widen(all, y);
+        if (!start) later = widen(later, y);
+      }
+    });
+    const scale = chart.options.scales.y;
+    delete scale.min;
+    delete scale.max;
+    if (!all) return;
+    const few = later && later[1] > later[0] && all[1] - all[0] > 1.25 * (later[1] - later[0]);
+    const [low, high] = few && !log ? later : all;
+    const pad = log ? 1.15 : 0.04 * (high - low) || 0.05 * Math.abs(high) || 1;
+    // What cannot be negative, or above 100 %, has no axis that says so.
+    const bound = (y, least, most) => Math.min(Math.max(y, low >= 0 ? least : -Infinity), most);
+    const most = chart.options.scales.y.title.text.includes('(%') && high <= 100 ? 100 : Infinity;
+    [scale.min, scale.max] = log ? [low / pad, high * pad] : [bound(low - pad, 0, most), bound(high + pad, 0, most)];
+  };
+
+  // Marks along curves that have too many points for a mark each, at other places for each curve.
+  const marks_along = {
+    id: 'marks_along',
+    afterDatasetDraw(chart, {index, meta}) {
+      const set = chart.data.datasets[index];
+      if (!set.marked || meta.data.length < 2) return;
+      const {ctx, chartArea: {left, right, top, bottom}} = chart;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(left, top, right - left, bottom - top);
+      ctx.clip();
+      ctx.fillStyle = set.backgroundColor;
+      ctx.strokeStyle = set.borderColor;
+      for (const {x, y} of places_along(chart, index)) {
+        Chart.helpers.drawPoint(ctx, {pointStyle: set.pointStyle, radius: 3.4, borderWidth: 1.2}, x, y);
+      }
+      ctx.restore();
+    },
+  };
+  const places_along = (chart, index) => {
+    const {chartArea: {left, right}} = chart, {data} = chart.getDatasetMeta(index);
+    const apart = Math.max(60, (right - left) / 8), places = [];
+    for (let x = left + apart * ((0.5 + 0.381966 * index) % 1); x < right; x += apart) {
+      const at = hover.nearest(data, x);
+      if (at >= 0 && Math.abs(data[at].x - x) < apart / 2) places.push({x: data[at].x, y: data[at].y});
+    }
+    return places;
+  };
+
+  // Fades all curves but those of one name; null: none.
+  const dim = (chart, name) => {
+    for (const set of chart.data.datasets) {
+      const faded = name !== null && set.label !== name ? 0.15 : 1;
+      set.borderColor = faded < 1 ? fade(set.ink, faded) : set.ink;
+      set.backgroundColor = fade(set.ink, faded * (set.band ? 0.18 : 1));
+    }
+    chart.update('none');
   };
 
   const dataset = (series, data) => {
     const ink = colour(series.colour), band = series.look === 'band', strong = series.look === 'strong';
     const width = (strong ? 2.6 : 1.6) * (data.length > dense ? 0.6 : 1);
     return {
-      label: series.name, data, borderColor: ink, order: strong ? 0 : band ? 2 : 1,
+      label: series.name, data, ink, band, borderColor: ink, order: strong ? 0 : band ? 2 : 1,
       backgroundColor: band ? fade(ink, 0.18) : ink, fill: band && series.first ? '+1' : false,
       borderWidth: band ? 0 : width, borderDash: dashes[series.dash] || [], borderJoinStyle: 'round',
-      pointStyle: shapes[series.colour], pointHitRadius: 8, pointHoverRadius: band ? 0 : 4,
+      pointStyle: shapes[series.mark], pointHitRadius: 8, pointHoverRadius: band ? 0 : 4,
       pointRadius: band || data.length > few ? 0 : strong ? 2 : 2.6, pointBorderWidth: 1.2,
+      marked: !band && data.length > few && series.colour > 0,
     };
   };
 
@@ -130,26 +220,55 @@ globalThis.hearsayCharts = (() => {
       x: {
         ...scale(axes[axis].title, axes[axis].log, axes[axis].format),
         bounds: 'data',
-        suggestedMin: axes[axis].log ? undefined : 0,
+        min: axes[axis].log ? undefined : 0,
       },
-      y: scale(chart.log ? chart.y.replace(/\)$/, ', log)') : chart.y, chart.log, format),
-    }, tooltip((items) => (items.length ? axes[axis].word(items[0].parsed.x) : ''),
-               (item) => ` ${item.dataset.label}: ${format(item.parsed.y)}`));
-    config.options.plugins.tooltip.itemSort = (a, b) => b.parsed.y - a.parsed.y;
-    config.options.plugins.tooltip.filter = (item, place) => place < 16;
+      y: scale(chart.log ? with_log(chart.y) : chart.y, chart.log, format),
+    }, hover.tooltip((items) => axes[axis].word(items[0].parsed.x), (items) => readout(items, axes[axis], format)));
+    config.options.interaction = {mode: 'each_curve', intersect: false};
+    config.plugins = [hover.cross(style), marks_along];
     config.data.datasets = chart.series.map(
         (series) => dataset(series, points(series, records[series.record], axis, chart.log)));
-    return new Chart(canvas, config);
+    const drawn = new Chart(canvas, config);
+    fit(drawn, chart.log);
+    drawn.update('none');
+    return drawn;
   };
 
-  // The range over seeds as a line; names beside points, where they fit.
-  const labels = {
-    id: 'labels',
+  // A row per curve, the highest first; the two ends of a band are one, and behind the value of a
+  // curve of that name. Curves whose nearest evaluation is elsewhere say where.
+  const readout = (items, axis, format) => {
+    const rows = [], bands = new Map();
+    const place = items[0].parsed.x;
+    for (const item of items) {
+      const {x, y} = item.parsed, set = item.dataset;
+      const elsewhere = Math.abs(x - place) > 1e-9 * Math.abs(place) ? ` at ${axis.format(x)}` : '';
+      const row = {set, name: set.label, y, value: format(y) + elsewhere};
+      const other = set.band && bands.get(set.label);
+      if (other) {
+        other.value = [other.y, y].sort((a, b) => a - b).map(format).join(' to ') + elsewhere;
+        other.y = Math.max(other.y, y);
+        continue;
+      }
+      if (set.band) bands.set(set.label, row);
+      rows.push(row);
+    }
+    for (const [name, band] of bands) {
+      const line = rows.find((row) => row.name === name && row !== band);
+      if (!line) continue;
+      line.value += ` (${band.value})`;
+      rows.splice(rows.indexOf(band), 1);
+    }
+    rows.sort((a, b) => b.y - a.y);
+    const most = matchMedia('(max-width: 40rem)').matches ? 14 : 64;
+    return rows.slice(0, most);
+  };
+
+  // The range over seeds as a line.
+  const ranges = {
+    id: 'ranges',
     afterDatasetsDraw(chart) {
-      const {ctx, chartArea: area} = chart, taken = [];
-      const narrow = matchMedia('(max-width: 40rem)').matches;
+      const {ctx} = chart;
       ctx.save();
-      ctx.font = '12px system-ui, sans-serif';
       chart.data.datasets.forEach((set, s) => set.data.forEach((point, k) => {
         const at = chart.getDatasetMeta(s).data[k];
         if (!at || !chart.isDatasetVisible(s)) return;
@@ -162,19 +281,6 @@ globalThis.hearsayCharts = (() => {
           ctx.moveTo(set.across ? low : at.x, set.across ? at.y : low);
           ctx.lineTo(set.across ? high : at.x, set.across ? at.y : high);
           ctx.stroke();
-        }
-        if (!set.named || narrow) return;
-        const width = ctx.measureText(point.name).width;
-        for (const [dx, dy] of [[8, -7], [-8 - width, -7], [8, 15], [-8 - width, 15]]) {
-          const box = {left: at.x + dx, right: at.x + dx + width, top: at.y + dy - 10, bottom: at.y + dy + 3};
-          const apart = (t) => box.right < t.left || box.left > t.right || box.bottom < t.top || box.top > t.bottom;
-          const inside = box.left > area.left && box.right < area.right &&
-              box.top > area.top && box.bottom < area.bottom;
-          if (!inside || !taken.every(apart)) continue;
-          taken.push(box);
-          ctx.fillStyle = style('--ink');
-          ctx.fillText(point.name, box.left, at.y + dy);
-          break;
         }
       }));
       ctx.restore();
@@ -194,15 +300,16 @@ globalThis.hearsayCharts = (() => {
     const config = base('scatter', {
       x: scale('Compression factor (times fewer bytes, log)', true, (x) => `${short(x)}x`),
       y: scale(data.y, data.log, short),
-    }, tooltip((items) => (items.length ? items[0].raw.name : ''),
-               (item) => ` ${item.dataset.label}: ${short(item.parsed.y)} at ${short(item.parsed.x)}x`));
+    }, tooltip((item) => item.raw.name, (item) => `${short(item.parsed.y)} at ${short(item.parsed.x)}x`));
     config.options.interaction = {mode: 'nearest', axis: 'xy', intersect: true};
-    config.plugins = [labels];
+    config.plugins = [ranges, globalThis.hearsayLabels.plugin(style)];
+    const on_front = new Set(data.fronts.flatMap((front) => front.points.map((i) => data.points[i])));
     const usable = (point) => drawable(point.x) && drawable(point.y) && point.x > 0 && (!data.log || point.y > 0);
     const factors = [...data.points, ...data.printed].filter(usable).map((point) => point.x);
     Object.assign(config.options.scales.x, {min: Math.min(...factors) / 1.25, max: Math.max(...factors) * 1.25});
     const figures = [...new Set([...data.points, ...data.printed].map((point) => point.figure))];
-    const of = (points, figure) => points.filter((point) => point.figure === figure && usable(point));
+    const of = (points, figure) => points.filter((point) => point.figure === figure && usable(point))
+        .map((point) => ({...point, front: on_front.has(point)}));
     const sets = [];
     figures.forEach((figure, k) => {
       const [name, ours, printed] = [figure || 'runs', of(data.points, figure), of(data.printed, figure)];
@@ -226,15 +333,14 @@ globalThis.hearsayCharts = (() => {
     const config = base('scatter', {
       x: scale(plot.x, plot.log, short),
       y: {
-        ...scale('Row (label)', false, (at) => cut(plot.rows[at] ?? '')),
+        ...scale('', false, (at) => cut(plot.rows[at] ?? '')),
         reverse: true, min: -0.5, max: plot.rows.length - 0.5,
         afterBuildTicks: (axis) => { axis.ticks = plot.rows.map((_, value) => ({value})); },
       },
-    }, tooltip((items) => (items.length ? plot.rows[items[0].raw.y] : ''),
-               (item) => ` ${item.dataset.label}: ${short(item.parsed.x)}`));
+    }, tooltip((item) => plot.rows[item.raw.y], (item) => short(item.parsed.x)));
     config.options.scales.y.ticks.autoSkip = false;
     config.options.interaction = {mode: 'nearest', axis: 'xy', intersect: true};
-    config.plugins = [labels];
+    config.plugins = [ranges];
     const place = (dots_of) => dots_of.filter((dot) => drawable(dot.x)).map((dot) => ({...dot, y: dot.row}));
     config.data.datasets = plot.series.flatMap((series, k) => [
       filled(k, {label: series.name, across: true, data: place(series.ours)}),
@@ -247,10 +353,11 @@ globalThis.hearsayCharts = (() => {
   // Bars side by side, or stacked: sets of {label, values}, one value per label.
   const bars = (canvas, {labels: names, y, sets, format}) => {
     const config = base('bar', {
-      x: {...scale('Who trains (device)', false, (index) => names[index].split(', ')), type: 'category', stacked: true},
+      x: {...scale('', false, (index) => names[index].split(', ')), type: 'category', stacked: true},
       y: {...scale(y, false, format), stacked: true, beginAtZero: true},
-    }, tooltip((items) => (items.length ? items[0].label : ''),
-               (item) => ` ${item.dataset.label}: ${format(item.parsed.y)}`));
+    }, hover.tooltip((items) => items[0].label, (items) => items.map(
+        (item) => ({set: item.dataset, name: item.dataset.label, value: format(item.parsed.y)}))));
+    config.options.interaction = {mode: 'index', intersect: false};
     config.options.parsing = true;
     config.options.scales.x.ticks.autoSkip = false;
     config.data = {labels: names, datasets: sets.map((set, k) => ({
@@ -285,10 +392,11 @@ globalThis.hearsayCharts = (() => {
     } else {
       svg.append(draw('line', {x1: 1, y1: 6, x2: 31, y2: 6, stroke: set.borderColor, 'stroke-width': set.borderWidth,
                                'stroke-dasharray': (set.borderDash || []).join(' ')}));
-      if (set.pointRadius > 0) svg.append(mark(1, 1.2));
+      if (set.pointRadius > 0 || set.marked) svg.append(mark(1, 1.2));
     }
     return svg;
   };
 
-  return {axes, bars, dots, human_bytes, human_count, human_joules, lines, log_ticks, points, scatter, short, swatch, whole};
+  return {axes, bars, dataset, dim, dots, fit, human_bytes, human_count, human_joules, lines, log_ticks, marks, places_along, points, scatter, short,
+          style, swatch, whole};
 })();

@@ -2,7 +2,7 @@
 // The page: reads its data, makes charts as they come near the viewport, and redraws them when the
 // reader chooses another axis, switches to dark mode or prints. `hearsay.append` is for live.js.
 globalThis.hearsay = (() => {
-  const draw = globalThis.hearsayCharts;
+  const {hearsayCharts: draw, hearsaySave: save, hearsayZoom: zoom} = globalThis;
   const data = JSON.parse(document.getElementById('data').textContent);
   const shown = new Map();  // by id of the figure: {figure, chart?, hidden, make, update?}
   let axis = 'round';
@@ -18,13 +18,30 @@ globalThis.hearsay = (() => {
   // ---- One figure ----
   const axis_of = (chart) => chart.axis || axis;
 
-  // Curves of one name (the seeds of a row, the two ends of a band) are one entry.
+  // Curves of one name (the seeds of a row, the two ends of a band) are one entry. Of many, one button
+  // shows or hides all; an entry that is pointed at fades the others.
+  const many = 7;
   const write_legend = (item) => {
     const legend = item.figure.querySelector('.legend');
     const sets = item.chart.data.datasets;
     const names = [...new Set(sets.map((set) => set.label))];
     legend.replaceChildren();
     if (names.length < 2) return;
+    const shows = [];
+    const fit = () => {
+      if (item.source && !item.zoom) draw.fit(item.chart, item.source.log);
+      item.chart.update('none');
+    };
+    if (names.length > many) {
+      const all = document.createElement('button');
+      Object.assign(all, {type: 'button', className: 'all', textContent: 'all / none'});
+      all.addEventListener('click', () => {
+        item.hidden = new Set(item.hidden.size ? [] : names);
+        for (const show of shows) show();
+        fit();
+      });
+      legend.append(all);
+    }
     for (const name of names) {
       const button = document.createElement('button');
       button.type = 'button';
@@ -38,12 +55,22 @@ globalThis.hearsay = (() => {
       button.addEventListener('click', () => {
         if (!item.hidden.delete(name)) item.hidden.add(name);
         show();
-        item.chart.update('none');
+        fit();
+        point();
       });
+      // A finger does not point: nothing would end it.
+      let over = false;
+      const point = (event) => {
+        if (event && event.type.startsWith('pointer')) over = event.type === 'pointerenter' && event.pointerType !== 'touch';
+        const meant = (over || button.matches(':focus-visible')) && !item.hidden.has(name);
+        if (item.source) draw.dim(item.chart, meant ? name : null);
+      };
+      for (const event of ['pointerenter', 'pointerleave', 'focus', 'blur']) button.addEventListener(event, point);
       show();
+      shows.push(show);
       legend.append(button);
     }
-    if (item.hidden.size) item.chart.update('none');
+    if (item.hidden.size) fit();
   };
 
   const count = (n, what) => `${n.toLocaleString('en-US')} ${what}${n === 1 ? '' : 's'}`;
@@ -65,14 +92,14 @@ globalThis.hearsay = (() => {
       words.push(`${drawn.toLocaleString('en-US')} of ${count(drawn + most.left_out, 'evaluation')} drawn; ` +
                  'the lowest and the highest of every stretch are kept.');
     }
-    const zeros = chart.log ? chart.series.reduce((n, s) => n + s.y.filter((y) => y !== null && y <= 0).length, 0) : 0;
-    if (zeros) words.push(`${count(zeros, 'zero')} not drawn: a logarithmic axis has none.`);
     say(item, words.join(' '));
   };
 
   const build = (item) => {
     if (item.chart) item.chart.destroy();
     item.chart = item.make(item.figure.querySelector('canvas'));
+    zoom.apply(item);
+    if (item.zoom) item.chart.update('none');
     write_legend(item);
     if (item.after) item.after(item);
   };
@@ -85,20 +112,52 @@ globalThis.hearsay = (() => {
     }
   }, {rootMargin: '400px'});
 
-  const add = (id, item) => {
+  // The buttons of a figure, at its upper right corner.
+  const tools_of = (figure) => {
+    const tools = document.createElement('div');
+    tools.className = 'tools';
+    figure.querySelector('figcaption h3').after(tools);
+    tools.append(...figure.querySelectorAll('.switch'));
+    return tools;
+  };
+  const name_of = (figure) => figure.id.replace('chart-', '');
+  const title_of = (figure) => figure.querySelector('h3').textContent;
+  // In the colours of paper.
+  const on_paper = (make, again) => {
+    const {classList} = document.documentElement;
+    classList.add('paper');
+    again();
+    try {
+      return make();
+    } finally {
+      classList.remove('paper');
+      again();
+    }
+  };
+
+  const add = (id, made) => {
     const figure = document.getElementById(id);
     if (!figure) return;
-    shown.set(id, {figure, hidden: new Set(), ...item});
+    const item = {figure, hidden: new Set(), zoom: null, ...made};
+    shown.set(id, item);
+    const tools = tools_of(figure);
+    item.reset = document.createElement('button');
+    Object.assign(item.reset, {type: 'button', className: 'tool reset', textContent: 'reset', title: 'Show all of it again', hidden: true});
+    tools.prepend(item.reset);
+    tools.append(...save.buttons(name_of(figure), () => on_paper(() => save.svg_of(item.chart, title_of(figure)), () => build(item))));
+    item.rebuild = () => build(item);
+    if (item.zooms) zoom.attach(item);
     if (watch) {
       watch.observe(figure);
     } else {
-      build(shown.get(id));
+      build(item);
     }
   };
 
   for (const chart of data.charts) {
     add(chart.id, {
       source: chart,
+      zooms: true,
       make: (canvas) => draw.lines(canvas, chart, data.records, axis_of(chart)),
       after: (item) => write_note(item, chart),
     });
@@ -108,12 +167,14 @@ globalThis.hearsay = (() => {
     button.addEventListener('click', () => {
       chart.log = !chart.log;
       tell();
+      shown.get(chart.id).zoom = null;
       build(shown.get(chart.id));
     });
     tell();
   }
   if (data.scatter) {
     add('chart-scatter', {
+      zooms: true,
       make: (canvas) => draw.scatter(canvas, data.scatter),
       after: (item) => say(item, data.scatter.note),
     });
@@ -127,10 +188,16 @@ globalThis.hearsay = (() => {
     });
     bars('memory', 'Memory (B)', draw.human_bytes,
          [set('arrays of the model\'s size', 'model_bytes'), set('activations', 'activation_bytes')]);
-    bars('compute', 'Multiply-adds (count)', draw.human_count,
+    bars('compute', 'Multiply-adds', draw.human_count,
          [set('multiply-adds', 'multiply_adds')]);
     bars('energy', 'Energy (J)', draw.human_joules,
          [set('compute', 'compute'), set('memory', 'memory'), set('radio', 'radio')]);
+  }
+
+  for (const figure of document.querySelectorAll('figure:not(.chart)')) {
+    const pictures = [...figure.querySelectorAll('svg')].filter((svg) => svg.matches('.graph, .matrix, .histogram'));
+    if (pictures.length === 0) continue;
+    tools_of(figure).append(...save.buttons(figure.id, () => on_paper(() => save.svg_of_pictures(pictures, title_of(figure)), () => {})));
   }
 
   // ---- The page ----
@@ -139,6 +206,7 @@ globalThis.hearsay = (() => {
       axis = choice.value;
       const hint = document.querySelector('.chooser .hint');
       hint.textContent = axis === 'bytes' ? 'What was evaluated before the first byte is not drawn.' : '';
+      shown.forEach((item) => { if (item.source && !item.source.axis) item.zoom = null; });
       rebuild_all();
     });
   }
@@ -175,9 +243,10 @@ globalThis.hearsay = (() => {
     shown.forEach((item) => {
       if (!item.chart || !item.source) return;
       item.source.series.forEach((series, k) => {
-        item.chart.data.datasets[k].data =
-            draw.points(series, data.records[series.record], axis_of(item.source), item.source.log);
+        Object.assign(item.chart.data.datasets[k], draw.dataset(
+            series, draw.points(series, data.records[series.record], axis_of(item.source), item.source.log)));
       });
+      if (!item.zoom) draw.fit(item.chart, item.source.log);
       item.chart.update('none');
     });
   };
