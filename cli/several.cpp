@@ -39,7 +39,7 @@ std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs
 
 }  // namespace
 
-int train_several(std::span<const NamedConfig> configs, const fs::path& out, bool quiet) {
+int train_several(std::span<const NamedConfig> configs, const fs::path& out, bool quiet, bool log) {
   const std::vector<fs::path> where = directories(configs, out);
   std::vector<sweep::SweepRun> runs;
   for (std::size_t i = 0; i < configs.size(); ++i) {
@@ -47,7 +47,7 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
   }
   sweep::check_dispatch(runs, {});
   for (const fs::path& directory : where) run::check_free(directory);
-  SideBySide shown(runs, quiet);
+  SideBySide shown(runs, quiet, log);
   return shown.train({});
 }
 

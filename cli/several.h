@@ -16,7 +16,8 @@ struct NamedConfig {
 /// Trains all of them, in fleets (run/fleet.h) one after another. Run directories are OUT/NAME; if
 /// `out` is empty, the free ones of runs/001, runs/002, ... Returns the exit status: 0, kStopped,
 /// or 1 if a run failed, which does not affect the others.
+/// `log`: with an event file for TensorBoard in each directory.
 int train_several(std::span<const NamedConfig> configs, const std::filesystem::path& out,
-                  bool quiet);
+                  bool quiet, bool log);
 
 }  // namespace hearsay::cli

@@ -6,6 +6,7 @@
 
 #include "cli/stop.h"
 #include "cli/terminal/complain.h"
+#include "cli/terminal/logged.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/shell_word.h"
 #include "hearsay/report/page/page.h"
@@ -15,8 +16,8 @@ namespace hearsay::cli {
 
 using How = sweep::RunEnd::How;
 
-SideBySide::SideBySide(std::span<const sweep::SweepRun> runs, bool quiet)
-    : runs_(runs), quiet_(quiet) {
+SideBySide::SideBySide(std::span<const sweep::SweepRun> runs, bool quiet, bool log)
+    : runs_(runs), quiet_(quiet), log_(log) {
   for (const sweep::SweepRun& run : runs) width_ = std::max(width_, run.label.size());
 }
 
@@ -54,7 +55,10 @@ void SideBySide::ended(const sweep::SweepRun& run, const sweep::RunEnd& end) {
 bool SideBySide::stop_requested() { return cli::stop_requested(); }
 
 std::unique_ptr<run::Observer> SideBySide::observe(const sweep::SweepRun& run) {
-  return make_progress({.lines = !quiet_, .label = fmt::format("{:<{}}  ", run.label, width_)});
+  auto shown =
+      make_progress({.lines = !quiet_, .label = fmt::format("{:<{}}  ", run.label, width_)});
+  if (!log_) return shown;
+  return std::make_unique<Logged>(std::move(shown), run.out);
 }
 
 }  // namespace hearsay::cli

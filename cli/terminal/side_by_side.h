@@ -14,7 +14,8 @@ namespace hearsay::cli {
 /// of those that began ends it.
 class SideBySide : public sweep::SweepObserver {
  public:
-  SideBySide(std::span<const sweep::SweepRun> runs, bool quiet);
+  /// `log`: with an event file for TensorBoard in each run directory.
+  SideBySide(std::span<const sweep::SweepRun> runs, bool quiet, bool log = false);
 
   /// Returns the exit status: 0, kStopped, or 1 if a run failed or is trained by another process.
   int train(const sweep::DispatchOptions& options);
@@ -26,7 +27,7 @@ class SideBySide : public sweep::SweepObserver {
 
  private:
   const std::span<const sweep::SweepRun> runs_;
-  const bool quiet_;
+  const bool quiet_, log_;
   std::size_t width_ = 0;  ///< of the longest label
   std::vector<std::string> new_;
   std::set<const sweep::SweepRun*> running_;

@@ -17,7 +17,7 @@ struct SweepCell {
   bool beyond = false;            ///< a transient stage that outlasts the runs: at least `ours`
 
   std::optional<double> mean() const;
-  double spread() const;  ///< half of largest minus smallest
+  double spread() const;  ///< sample standard deviation over the seeds; 0 of fewer than two
 };
 
 /// The results of the runs of a sweep so far.
@@ -30,9 +30,9 @@ struct SweepTable {
 SweepTable tabulate(const sweep::SweepRecord& record,
                     const std::vector<std::vector<const Record*>>& runs);
 
-/// A header, then one line per row: label, and for every figure "91.02 +- 0.35" (mean and spread
-/// over seeds), the paper's "90.68" and the difference "+0.34" where it prints one, then the number
-/// of seeds. '-' marks a missing value; figures that no row has are omitted.
+/// A header, then one line per row: label, and for every figure "91.02 +- 0.35" (mean and standard
+/// deviation over seeds), the paper's "90.68" and the difference "+0.34" where it prints one, then
+/// the number of seeds. '-' marks a missing value; figures that no row has are omitted.
 std::vector<std::vector<std::string>> sweep_rows(const sweep::SweepRecord& record,
                                                  const SweepTable& table);
 

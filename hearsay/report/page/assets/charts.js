@@ -114,6 +114,8 @@ globalThis.hearsayCharts = (() => {
     const ink = colour(series.colour), band = series.look === 'band', strong = series.look === 'strong';
     const width = (strong ? 2.6 : 1.6) * (data.length > dense ? 0.6 : 1);
     return {
+      // Of the mean of seeds: the tooltip says the mean alone.
+      aside: band && /_(low|high)$/.test(series.key),
       label: series.name, data, borderColor: ink, order: strong ? 0 : band ? 2 : 1,
       backgroundColor: band ? fade(ink, 0.18) : ink, fill: band && series.first ? '+1' : false,
       borderWidth: band ? 0 : width, borderDash: dashes[series.dash] || [], borderJoinStyle: 'round',
@@ -136,13 +138,13 @@ globalThis.hearsayCharts = (() => {
     }, tooltip((items) => (items.length ? axes[axis].word(items[0].parsed.x) : ''),
                (item) => ` ${item.dataset.label}: ${format(item.parsed.y)}`));
     config.options.plugins.tooltip.itemSort = (a, b) => b.parsed.y - a.parsed.y;
-    config.options.plugins.tooltip.filter = (item, place) => place < 16;
+    config.options.plugins.tooltip.filter = (item, place) => !item.dataset.aside && place < 16;
     config.data.datasets = chart.series.map(
         (series) => dataset(series, points(series, records[series.record], axis, chart.log)));
     return new Chart(canvas, config);
   };
 
-  // The range over seeds as a line; names beside points, where they fit.
+  // The standard deviation over seeds as a line; names beside points, where they fit.
   const labels = {
     id: 'labels',
     afterDatasetsDraw(chart) {
@@ -220,7 +222,7 @@ globalThis.hearsayCharts = (() => {
     return new Chart(canvas, config);
   };
 
-  // Rows below each other: ours filled with their range over seeds, the paper's hollow.
+  // Rows below each other: ours filled with their deviation over seeds, the paper's hollow.
   const dots = (canvas, plot) => {
     const cut = (row) => (row.length > 28 ? `${row.slice(0, 27)}\u2026` : row);
     const config = base('scatter', {
