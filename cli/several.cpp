@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "cli/terminal/side_by_side.h"
 #include "hearsay/core/error.h"
 #include "hearsay/run/run.h"
 #include "hearsay/sweep/dispatch/dispatch.h"
@@ -40,8 +39,8 @@ std::vector<fs::path> directories(std::span<const NamedConfig> configs, const fs
 
 }  // namespace
 
-int train_several(std::span<const NamedConfig> configs, const fs::path& out, bool quiet,
-                  bool wide) {
+int train_several(std::span<const NamedConfig> configs, const fs::path& out,
+                  SideBySideStyle style) {
   const std::vector<fs::path> where = directories(configs, out);
   std::vector<sweep::SweepRun> runs;
   for (std::size_t i = 0; i < configs.size(); ++i) {
@@ -49,10 +48,10 @@ int train_several(std::span<const NamedConfig> configs, const fs::path& out, boo
   }
   sweep::check_dispatch(runs, {});
   for (const fs::path& directory : where) run::check_free(directory);
-  SideBySide shown(runs, {.quiet = quiet, .wide = wide});
+  SideBySide shown(runs, style);
   const int status = shown.train({});
   for (const fs::path& directory : where) {
-    if (quiet && fs::exists(directory)) fmt::print("{}\n", directory.string());
+    if (style.quiet && fs::exists(directory)) fmt::print("{}\n", directory.string());
   }
   return status;
 }

@@ -15,6 +15,7 @@
 #include "hearsay/core/text.h"
 #include "hearsay/report/page/page.h"
 #include "hearsay/report/runs.h"
+#include "hearsay/report/seeds.h"
 #include "hearsay/report/sweep_table.h"
 #include "hearsay/sweep/run_sweep.h"
 #include "hearsay/sweep/sweep_record.h"
@@ -112,9 +113,13 @@ void tell(const SweepOptions& options, const fs::path& file) {
   }
   if (runs.runs.empty()) return;
   const fs::path path = fs::path(file).replace_extension().replace_extension(".html");
-  DurableFile page(path, DurableFile::Writers::kSeveral);
-  page.write(report::make_page(runs).html);
-  page.commit();
+  const fs::path results = fs::path(path).replace_extension(".results.json");
+  for (const auto& [name, text] :
+       {std::pair(path, report::make_page(runs).html), {results, report::results_json(runs)}}) {
+    DurableFile written(name, DurableFile::Writers::kSeveral);
+    written.write(text);
+    written.commit();
+  }
   if (!options.quiet) fmt::print("\npage: {}\n", path.string());
 }
 

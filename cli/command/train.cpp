@@ -11,9 +11,11 @@
 #include "cli/command/commands.h"
 #include "cli/live.h"
 #include "cli/processes.h"
+#include "cli/seeds.h"
 #include "cli/several.h"
 #include "cli/stop.h"
 #include "cli/terminal/complain.h"
+#include "cli/terminal/logged.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/shell_word.h"
 #include "hearsay/backend/cpu/int8/product.h"
@@ -37,7 +39,7 @@ namespace fs = std::filesystem;
 
 struct TrainOptions {
   std::vector<std::string> config_files;
-  std::string out, resume, transport = "auto";
+  std::string out, resume, seeds, transport = "auto", log = "none";
   bool quiet = false, wide = false;
   LiveOptions live;
   std::map<std::string, std::string> settings;  // by key of train::options()
@@ -91,6 +93,7 @@ train::RunOptions read_config(const TrainOptions& options, const std::string& fi
   for (const auto& [key, value] : options.settings) {
     if (!value.empty()) changed |= config.set(key, value).changes_results;
   }
+  changed |= !options.seeds.empty();
   if (changed && config.compare == train::Compare::kAuto) config.compare = train::Compare::kNo;
   // A flag overrides the file, also where the two are alternatives.
   const auto given = [&](const char* key) { return !options.settings.at(key).empty(); };
@@ -198,7 +201,14 @@ int train_one(const TrainOptions& options, Run& run) {
     if (page)
       live.emplace(
           *progress, [&](const auto& text) { progress->say(text); }, *page, out);
-    run::Observer& observer = live ? static_cast<run::Observer&>(*live) : *progress;
+    std::optional<run::TensorBoardLog> log;
+    if (options.log == "tensorboard") {
+      log.emplace(live ? static_cast<run::Observer&>(*live) : *progress, out, group.leads(),
+                  [&](const auto& why) { Logged::warn(*progress, why); });
+    }
+    run::Observer& observer = log    ? static_cast<run::Observer&>(*log)
+                              : live ? static_cast<run::Observer&>(*live)
+                                     : *progress;
     if (!options.resume.empty()) {
       group.agree([&] { threads = threads_to_resume_with(options); });
       out = options.resume;
@@ -264,7 +274,40 @@ int train_several_files(const TrainOptions& options, gossip::ProcessGroup& group
   for (const NamedConfig& named : configs) {
     if (warn_of_slow_products(named.config.device, group)) break;
   }
-  return train_several(configs, options.out, options.quiet, options.wide);
+  return train_several(
+      configs, options.out,
+      {.quiet = options.quiet, .wide = options.wide, .log = options.log == "tensorboard"});
+}
+
+int train_each_seed(const TrainOptions& options, gossip::ProcessGroup& group) {
+  const std::vector<std::uint64_t> seeds = read_seeds(options.seeds);
+  group.agree([&] {
+    if (group.alone()) return;
+    throw InvalidArgument(
+        "[train] --seeds trains several runs in one process; under mpirun give a --seed and an "
+        "--out for each");
+  });
+  if (!options.resume.empty()) {
+    throw InvalidArgument(
+        "[train] --resume DIR goes on with one run; for all seeds give the same --seeds and --out "
+        "again");
+  }
+  if (!options.settings.at("seed").empty()) {
+    throw InvalidArgument("[train] --seed and --seeds exclude each other; drop one");
+  }
+  if (options.config_files.size() > 1) {
+    throw InvalidArgument("[train] --seeds is for one config file; start it for each");
+  }
+  if (options.live.port()) {
+    throw InvalidArgument(
+        "[live] --live is for one run; watch a seed with `hearsay watch DIR/seed-1`");
+  }
+  const std::string file = options.config_files.empty() ? "" : options.config_files.front();
+  const train::RunOptions config = train::resolve(read_config(options, file));
+  warn_of_slow_products(config.device, group);
+  SeedsOptions how{.out = options.out, .quiet = options.quiet, .log = options.log == "tensorboard"};
+  if (!options.settings.at("threads").empty()) how.threads = config.threads;
+  return train_seeds(config, seeds, how);
 }
 
 int train_command(const TrainOptions& options) {
@@ -272,6 +315,7 @@ int train_command(const TrainOptions& options) {
   if (spec_name(options.transport) == "tls") complain("hearsay: connecting with the others ...\n");
   const auto transport = transport::make_transport(options.transport);
   return in_all_processes(*transport, [&](Run& run) {
+    if (!options.seeds.empty()) return train_each_seed(options, run.group);
     const bool several = options.config_files.size() > 1 && options.resume.empty();
     return several ? train_several_files(options, run.group) : train_one(options, run);
   });
@@ -314,6 +358,17 @@ Action add_train(CLI::App& app) {
                    "how processes talk (hearsay list transports); default: auto, what mpirun says")
       ->type_name("SPEC")
       ->check(not_empty);
+  command
+      ->add_option("--seeds", options->seeds,
+                   "a run for each seed, into DIR/seed-S of --out DIR, and their mean and standard "
+                   "deviation; the same command goes on where it was stopped")
+      ->type_name("S,...")
+      ->check(not_empty);
+  command
+      ->add_option("--log", options->log,
+                   "tensorboard: also write every evaluation to an event file in the run directory")
+      ->type_name("none|tensorboard")
+      ->check(CLI::IsMember({"none", "tensorboard"}));
   options->live.add_to(*command);
   command->add_flag("--wide", options->wide, "all columns of the table, however wide it becomes");
   command->add_flag("--quiet", options->quiet, "print the run directory and nothing else");

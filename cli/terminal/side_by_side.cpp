@@ -6,6 +6,7 @@
 
 #include "cli/stop.h"
 #include "cli/terminal/complain.h"
+#include "cli/terminal/logged.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/shell_word.h"
 #include "hearsay/core/error.h"
@@ -57,8 +58,10 @@ void SideBySide::ended(const sweep::SweepRun& run, const sweep::RunEnd& end) {
 bool SideBySide::stop_requested() { return cli::stop_requested(); }
 
 std::unique_ptr<run::Observer> SideBySide::observe(const sweep::SweepRun& run) {
-  return make_progress(
-      {.lines = !style_.quiet, .label = fmt::format("{:<{}}  ", run.label, width_)});
+  auto shown =
+      make_progress({.lines = !style_.quiet, .label = fmt::format("{:<{}}  ", run.label, width_)});
+  if (!style_.log) return shown;
+  return std::make_unique<Logged>(std::move(shown), run.out);
 }
 
 }  // namespace hearsay::cli

@@ -13,6 +13,7 @@ namespace hearsay::cli {
 struct SideBySideStyle {
   bool quiet = false;  ///< errors only
   bool wide = false;   ///< all columns of the table
+  bool log = false;    ///< with an event file for TensorBoard in each run directory
 };
 
 /// Trains runs in this process and shows them: every line begins with the run's label, and a table

@@ -171,6 +171,14 @@ std::optional<double> Record::figure(std::string_view key) const {
   return found->get<double>();
 }
 
+std::optional<double> Record::deviation(std::string_view key) const {
+  const auto all = summary_->json.find("deviation");
+  if (all == summary_->json.end() || !all->is_object()) return {};
+  const auto found = all->find(key);
+  if (found == all->end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
 std::string Record::text(std::string_view key) const {
   const auto found = summary_->json.find(key);
   return found == summary_->json.end() || !found->is_string() ? "" : found->get<std::string>();

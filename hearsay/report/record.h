@@ -23,8 +23,8 @@ class Record {
   /// Throws InvalidArgument or CorruptData for a directory without a run, or a damaged one, naming
   /// the file and the line. A run that has not finished is represented by its last evaluation.
   explicit Record(const std::filesystem::path& directory);
-  /// One that is no directory's: of a run joined from several (joined_run.h). `summary_json` is an
-  /// object.
+  /// One that is no directory's: of a run joined from several (joined_run.h), or the mean of seeds
+  /// (seeds.h). `summary_json` is an object.
   Record(std::string name, train::RunOptions config, bool finished, Columns columns,
          std::string_view summary_json);
   ~Record();
@@ -50,6 +50,8 @@ class Record {
   std::string summary_json() const;
   /// A number of the summary.
   std::optional<double> figure(std::string_view key) const;
+  /// Its standard deviation, in a record of several seeds (seeds.h).
+  std::optional<double> deviation(std::string_view key) const;
   std::string text(std::string_view key) const;  ///< empty if it is not there
   /// A list of numbers of the summary, such as `bytes_by_peer`; empty if it is missing or holds
   /// anything else.

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "hearsay/core/error.h"
+#include "hearsay/report/find_runs.h"
 #include "hearsay/report/joined_run.h"
+#include "hearsay/report/seeds.h"
 
 namespace hearsay::report {
 
@@ -12,34 +14,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The sweep records in a directory, by name; none if it is not a directory.
-std::vector<fs::path> find_sweep_records(const fs::path& directory) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().string().ends_with(".sweep.json") && entry.is_regular_file(error)) {
-      found.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
 class Reader {
  public:
   void read(const std::string& directory) {
-    const fs::path path(directory);
-    std::vector<fs::path> sweeps = find_sweep_records(path);
-    if (directory.ends_with(".sweep.json")) sweeps = {path};
-    if (sweeps.empty()) {
-      add_run(path, directory);
-      return;
-    }
-    for (const fs::path& sweep : sweeps) add_sweep(sweep);
+    if (directory.ends_with(".sweep.json")) return add_sweep(directory);
+    FoundRuns found = find_runs(directory);
+    all_.problems.insert(all_.problems.end(), found.problems.begin(), found.problems.end());
+    if (found.runs.empty() && found.sweeps.empty()) found.runs = {directory};  // says what it lacks
+    for (const fs::path& sweep : found.sweeps) add_sweep(sweep);
+    for (const fs::path& run : found.runs) add_run(run, run.string());
   }
 
   Runs take() {
     join_devices(all_);
+    group_seeds(all_);
     return std::move(all_);
   }
 
@@ -98,14 +86,20 @@ class Reader {
 
 }  // namespace
 
-std::vector<engine::Metric> metrics_of(std::span<const ShownRun> runs) {
+std::vector<engine::Metric> metrics_of(std::span<const ShownRun* const> runs) {
   std::vector<engine::Metric> all;
-  for (const ShownRun& run : runs) {
-    for (const engine::Metric& metric : run.record.metrics()) {
+  for (const ShownRun* run : runs) {
+    for (const engine::Metric& metric : run->record.metrics()) {
       if (std::ranges::count(all, metric.key, &engine::Metric::key) == 0) all.push_back(metric);
     }
   }
   return all;
+}
+
+std::vector<engine::Metric> metrics_of(std::span<const ShownRun> runs) {
+  std::vector<const ShownRun*> all;
+  for (const ShownRun& run : runs) all.push_back(&run);
+  return metrics_of(all);
 }
 
 Runs read_runs(std::span<const std::string> directories) {

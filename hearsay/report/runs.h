@@ -23,7 +23,8 @@ struct Device {
 /// A run as shown by tables and pages.
 struct ShownRun {
   Record record;
-  std::string label;  ///< its row in a sweep, else the directory as it was given
+  std::string label;  ///< its row in a sweep; else what it has different from the others, or if
+                      ///< that is nothing the directory
   std::vector<std::pair<std::string, Record>> controls;
   sweep::Place in_sweep{};  ///< of that row
 
@@ -42,21 +43,35 @@ struct ShownSweep {
   std::vector<std::vector<std::size_t>> rows;  ///< for each row the indices of its existing runs
 };
 
+/// Runs that are equal but for their seeds (seeds.h).
+struct SeedGroup {
+  std::vector<std::size_t> runs;   ///< indices, seeds ascending; at least one
+  std::optional<ShownRun> mean{};  ///< of two or more runs: of those that have finished, or if
+                                   ///< none has of all. Its label: "sgp, 3 seeds"
+};
+
 /// The metrics of all runs, each once, those of the first run first. Their strings are owned by the
 /// runs.
 std::vector<engine::Metric> metrics_of(std::span<const ShownRun> runs);
+std::vector<engine::Metric> metrics_of(std::span<const ShownRun* const> runs);
 
 /// The input of a table or a page.
 struct Runs {
   std::vector<ShownRun> runs;
   std::vector<ShownSweep> sweeps;
+  std::vector<SeedGroup> groups;      ///< every run is in one
   std::vector<std::string> problems;  ///< skipped directories and lines, with file and line
 };
 
+/// A group as tables and charts show it: its mean, or its only run.
+const ShownRun& shown_of(const Runs& runs, const SeedGroup& group);
+
 /// Reads each directory: a run, or if it holds *.sweep.json the runs of these sweeps (also the path
-/// of one such file). Damaged or foreign ones are skipped and named in `problems`; the others are
-/// still read. Runs of a sweep that have not begun are not a problem. Directories of devices of the
-/// same run are joined to one, at the place of the first (joined_run.h).
+/// of one such file), else all runs and sweeps below it (find_runs.h). Damaged or foreign ones are
+/// skipped and named in `problems`; the others are still read. Runs of a sweep that have not begun
+/// are not a problem. Directories of devices of the same run are joined to one, at the place of the
+/// first (joined_run.h). Runs that are equal but for their seeds are grouped, and runs are named by
+/// what differs between them (seeds.h).
 Runs read_runs(std::span<const std::string> directories);
 
 }  // namespace hearsay::report

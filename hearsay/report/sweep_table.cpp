@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "hearsay/core/text.h"
 #include "hearsay/core/utf8.h"
+#include "hearsay/report/export.h"
 #include "hearsay/report/fit.h"
 #include "hearsay/report/run_figures.h"
+#include "hearsay/report/spread.h"
 #include "hearsay/report/sweep_sheets.h"
 
 namespace hearsay::report {
@@ -45,9 +46,7 @@ struct Style {
   }
 };
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
+double mean_of(std::span<const double> values) { return spread_of(values).mean; }
 
 /// The figure of all seeds at a round, if all have it.
 std::optional<double> mean_at(const OfRow& runs, const Figure& figure, std::uint64_t round) {
@@ -169,18 +168,6 @@ std::string off_text(double ours, const Difference& difference, const Style& sty
   return style.with_sign(by);
 }
 
-std::string markdown_table(const Rows& rows) {
-  std::string text;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    text += fmt::format("| {} |\n", fmt::join(rows[r], " | "));
-    if (r > 0) continue;
-    text += "| --- |";
-    for (std::size_t c = 1; c < rows[r].size(); ++c) text += " ---: |";
-    text += "\n";
-  }
-  return text;
-}
-
 /// "not run (REASON): a; b; c" and "failed (REASON): d", one line per reason.
 std::string without_text(const SweepRecord& record, const SweepTable& table) {
   std::vector<std::string> reasons;
@@ -235,11 +222,7 @@ std::optional<double> SweepCell::mean() const {
   return mean_of(ours);
 }
 
-double SweepCell::spread() const {
-  if (ours.empty()) return 0;
-  const auto [least, most] = std::ranges::minmax(ours);
-  return (most - least) / 2;
-}
+double SweepCell::spread() const { return spread_of(ours).deviation; }
 
 SweepTable tabulate(const SweepRecord& record,
                     const std::vector<std::vector<const Record*>>& runs) {

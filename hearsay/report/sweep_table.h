@@ -18,7 +18,7 @@ struct SweepCell {
   bool beyond = false;            ///< a transient stage that outlasts the runs: at least `ours`
 
   std::optional<double> mean() const;
-  double spread() const;  ///< half of largest minus smallest
+  double spread() const;  ///< sample standard deviation over the seeds; 0 of fewer than two
 };
 
 /// The results of the runs of a sweep so far.
@@ -35,7 +35,7 @@ SweepTable tabulate(const sweep::SweepRecord& record,
 /// "SP %".
 std::string with_unit(const sweep::Figure& figure);
 
-/// "91.02 +- 0.35" (mean and spread over seeds) of a figure of a row; "failed", or '-' if there is
+/// "91.02 +- 0.35" (mean and standard deviation over seeds) of a figure of a row; "failed", or '-' if there is
 /// none yet.
 std::string cell_text(const sweep::SweepRecord& record, const SweepTable& table, std::size_t row,
                       std::size_t figure);

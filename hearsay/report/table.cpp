@@ -17,9 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Bytes over edges and of global averages.
-constexpr const char* kAllBytes = "bytes_total+global_bytes_total";
-
 std::optional<double> number(const Json& summary, std::string_view key) {
   if (key == kAllBytes) {
     const auto sum = number(summary, "bytes_total"), global = number(summary, "global_bytes_total");
@@ -90,13 +87,22 @@ train::MetricList metrics_of(std::span<const Json> summaries) {
   return all;
 }
 
+std::string text_of(double value, const Column& column) {
+  if (column.metric != nullptr) return engine::format_value(*column.metric, value);
+  return column.format == "B" ? human_bytes(value)
+                              : fmt::format(fmt::runtime(column.format), value);
+}
+
 Cell cell(const Json& summary, const Column& column) {
   const auto value = number(summary, column.key);
   if (!value) return {"-"};
-  return {column.metric != nullptr ? engine::format_value(*column.metric, *value)
-          : column.format == "B"   ? human_bytes(*value)
-                                   : fmt::format(fmt::runtime(column.format), *value),
-          *value};
+  Cell cell{text_of(*value, column), *value};
+  const auto deviations = summary.find("deviation");
+  if (deviations == summary.end() || !deviations->is_object()) return cell;
+  const auto found = deviations->find(column.key);
+  if (found == deviations->end() || !found->is_number() || found->get<double>() == 0) return cell;
+  cell.text += " +- " + text_of(found->get<double>(), column);
+  return cell;
 }
 
 bool says_something(const Cell& cell) { return cell.text != "-" && cell.text != "0 B"; }
@@ -187,15 +193,35 @@ std::string control_table(const std::filesystem::path& run) {
   return format_table(texts(rows));
 }
 
+std::string seeds_table(const Runs& runs) {
+  std::vector<NamedSummary> summaries;
+  for (const SeedGroup& group : runs.groups) {
+    for (const std::size_t i : group.runs) {
+      const Record& record = runs.runs[i].record;
+      summaries.push_back({fmt::format("seed {}{}", record.config().seed,
+                                       record.finished() ? "" : " (not finished)"),
+                           record.summary_json()});
+    }
+    if (!group.mean) continue;
+    const std::string n = fmt::format("{:.0f}", group.mean->record.figure("n").value_or(0));
+    summaries.push_back({"mean +- deviation, n = " + n, group.mean->record.summary_json()});
+  }
+  return format_table(texts(summary_cells(summaries)));
+}
+
 Comparison compare_runs(const Runs& runs, bool wide) {
   Comparison comparison{"", runs.runs.size(), runs.problems};
   if (runs.runs.empty()) return comparison;
   std::vector<Json> summaries;
   Cells rows{{{"run"}, {"algorithm"}, {"graph"}, {"compressor"}}};
-  for (const ShownRun& run : runs.runs) {
+  for (const SeedGroup& group : runs.groups) {
+    const ShownRun& run = shown_of(runs, group);
     const train::RunOptions& config = run.record.config();
     summaries.push_back(Json::parse(run.record.summary_json()));
-    rows.push_back({{run.record.title()}, {config.algorithm}, {config.graph}, {config.compressor}});
+    rows.push_back({{run.label + (run.record.finished() ? "" : " (not finished)")},
+                    {config.algorithm},
+                    {config.graph},
+                    {config.compressor}});
   }
   const train::MetricList metrics = metrics_of(summaries);
   append_columns(all_columns(metrics.rows()), summaries, rows);

@@ -77,7 +77,7 @@ test('what is damaged is named with its file and line, the others are shown', as
   const problems = await page.locator('#problems').textContent();
   assert.match(problems, /damaged\/metrics\.jsonl, line 5/);
   assert.match(problems, /foreign\/config\.toml, line 2/);
-  const names = await page.locator('table.sortable').first().locator('tbody th').allTextContents();
+  const names = await page.locator('details.run > summary').allTextContents();
   for (const name of ['default', 'link', 'top0.1', 'top0.01', 'top0.001', 'damaged']) {
     assert.ok(names.some((shown) => shown.includes(name)), name);
   }

@@ -33,6 +33,12 @@ class ChartsTest : public ::testing::Test {
   Scratch scratch_;
 };
 
+std::vector<const ShownRun*> all_of(const std::vector<ShownRun>& runs) {
+  std::vector<const ShownRun*> all;
+  for (const ShownRun& run : runs) all.push_back(&run);
+  return all;
+}
+
 const Chart* find(const std::vector<Chart>& charts, const std::string& id) {
   const auto found = std::ranges::find(charts, id, &Chart::id);
   return found == charts.end() ? nullptr : &*found;
@@ -163,7 +169,7 @@ TEST_F(ChartsTest, OfSeveralRunsLookDifferentUnlessTheyHaveOneLabel) {
   runs.push_back(run("again", 2, "{\"round\": 1, \"loss\": 3}\n"));
   record_of.push_back(kColours * kDashes);
   runs.back().label = "run 5";
-  const auto charts = charts_of_several(runs, record_of);
+  const auto charts = charts_of_several(all_of(runs), record_of);
   ASSERT_EQ(charts.size(), 1u);
   std::set<std::pair<std::size_t, std::size_t>> looks;
   for (const Curve& curve : charts[0].curves) looks.emplace(curve.colour, curve.dash);
@@ -176,7 +182,7 @@ TEST_F(ChartsTest, AgainstBytesHaveOnlyRunsThatSendSome) {
   std::vector<ShownRun> runs;
   runs.push_back(run("talks", 2, "{\"round\": 1, \"accuracy_mean\": 3, \"bytes_total\": 8}\n"));
   runs.push_back(run("silent", 2, "{\"round\": 1, \"accuracy_mean\": 3, \"bytes_total\": 0}\n"));
-  const auto charts = charts_of_several(runs, record_of);
+  const auto charts = charts_of_several(all_of(runs), record_of);
   EXPECT_EQ(names(*find(charts, "accuracy")), (std::vector<std::string>{"talks", "silent"}));
   EXPECT_EQ(names(*find(charts, "accuracy-bytes")), std::vector<std::string>{"talks"});
   EXPECT_EQ(find(charts, "accuracy-bytes")->axis, "bytes");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "hearsay/report/page/sweep_section.h"
@@ -138,8 +140,8 @@ TEST_F(SweepScatter, HasMeansOverSeedsAndWhatIsPrinted) {
   EXPECT_EQ(s.points[1].figure, "SCSP");
   EXPECT_DOUBLE_EQ(s.points[1].x, 60);
   EXPECT_EQ(s.points[1].y, 91);
-  EXPECT_EQ(s.points[1].low, 90);
-  EXPECT_EQ(s.points[1].high, 92);
+  EXPECT_DOUBLE_EQ(s.points[1].low, 91 - std::sqrt(2));
+  EXPECT_DOUBLE_EQ(s.points[1].high, 91 + std::sqrt(2));
   ASSERT_EQ(s.printed.size(), 3u) << "C has no factor of anybody";
   EXPECT_EQ(s.printed[1].x, 66.8);
   EXPECT_EQ(s.printed[1].y, 91.5);
@@ -179,7 +181,7 @@ TEST_F(SweepScatter, HasDotsBesideIt) {
 
 TEST_F(SweepScatter, IsToldInWordsToo) {
   const std::string html = sweep_section(read_runs(names_).sweeps[0]);
-  for (const char* part : {"<table class=\"sortable\">", "91.00 +- 1.00", ">91.5</td>",
+  for (const char* part : {"<table class=\"sortable\">", "91.00 +- 1.41", ">91.5</td>",
                            "data-value=\"-0.5\">-0.50</td>", "<li>C: why</li>"}) {
     EXPECT_TRUE(holds(html, part)) << part << "\n" << html;
   }

@@ -93,7 +93,7 @@ TEST_F(SweepTableTest, ShowsTinyNumbersAsPowersOfTen) {
   add_row("none printed", {add_run({3})}, {{"d", 0}});
   add_row("one digit", {add_run({0.0651})});
   add_row("two digits", {add_run({0.0996})});
-  EXPECT_EQ(rows()[1], (std::vector<std::string>{"tiny", "1.50e-05 +- 1.00e-06", "1.512e-05",
+  EXPECT_EQ(rows()[1], (std::vector<std::string>{"tiny", "1.50e-05 +- 1.41e-06", "1.512e-05",
                                                  "-1.20e-07", "2"}));
   EXPECT_EQ(rows()[2], (std::vector<std::string>{"zero", "0.00", "0.0002", "-2.00e-04", "1"}));
   EXPECT_EQ(rows()[3], (std::vector<std::string>{"none printed", "3.00", "0", "+3.00", "1"}));

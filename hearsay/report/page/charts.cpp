@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/report/seeds.h"
+
 namespace hearsay::report {
 
 namespace {
@@ -103,18 +105,18 @@ std::vector<double> values_of(const Curve& curve, const Record& record) {
   return values;
 }
 
-std::vector<Chart> charts_of_several(std::span<const ShownRun> runs,
+std::vector<Chart> charts_of_several(std::span<const ShownRun* const> runs,
                                      std::span<const std::size_t> record_of) {
   std::map<std::string, std::size_t> numbers;  // of labels
   std::vector<std::size_t> number_of;
-  for (const ShownRun& run : runs) {
-    number_of.push_back(numbers.emplace(run.label, numbers.size()).first->second);
+  for (const ShownRun* run : runs) {
+    number_of.push_back(numbers.emplace(run->label, numbers.size()).first->second);
   }
   std::vector<Kind> kinds;
   bool any_main = false;
   for (const engine::Metric& metric : metrics_of(runs)) {
-    const bool is_main = std::ranges::any_of(runs, [&](const ShownRun& run) {
-      const engine::Metric* main = run.record.main_metric();
+    const bool is_main = std::ranges::any_of(runs, [&](const ShownRun* run) {
+      const engine::Metric* main = run->record.main_metric();
       return main != nullptr && main->key == metric.key;
     });
     append_kinds(metric, is_main, is_main && !any_main, kinds);
@@ -136,15 +138,23 @@ std::vector<Chart> charts_of_several(std::span<const ShownRun> runs,
   std::vector<Chart> charts;
   for (auto& [chart, key] : kinds) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      Curve curve{runs[i].label, record_of[i], key, -1, 0, 0, Curve::Look::kPlain};
+      const Record& record = runs[i]->record;
+      Curve curve{runs[i]->label, record_of[i], key, -1, 0, 0, Curve::Look::kPlain};
       paint(curve, number_of[i]);
-      const auto values = values_of(curve, runs[i].record);
+      const auto values = values_of(curve, record);
       const bool sent = [&] {
-        const auto bytes = runs[i].record.bytes();
+        const auto bytes = record.bytes();
         return !bytes.empty() && bytes.back() > 0;
       }();
       if (!has_some(values) || (chart.axis == "bytes" && !sent)) continue;
-      chart.curves.push_back(std::move(curve));
+      chart.curves.push_back(curve);
+      if (!has_some(record.columns().figure(key + kLowSuffix))) continue;
+      for (const char* end : {kLowSuffix, kHighSuffix}) {
+        Curve edge = curve;
+        edge.key += end;
+        edge.look = Curve::Look::kBand;
+        chart.curves.push_back(std::move(edge));
+      }
     }
     if (!chart.curves.empty()) charts.push_back(std::move(chart));
   }

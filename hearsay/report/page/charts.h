@@ -69,8 +69,9 @@ Chart validation_chart(const engine::Metric& metric, bool is_first);
 std::vector<Chart> charts_of_run(const ShownRun& run, std::size_t record, bool live);
 
 /// The same quantity of several runs, one curve each; `record_of[i]` is the index of run i's
-/// record. Runs with the same label share a colour.
-std::vector<Chart> charts_of_several(std::span<const ShownRun> runs,
+/// record. Runs with the same label share a colour. The mean of several seeds (seeds.h) has a band
+/// of the same name, of one standard deviation to either side.
+std::vector<Chart> charts_of_several(std::span<const ShownRun* const> runs,
                                      std::span<const std::size_t> record_of);
 
 }  // namespace hearsay::report

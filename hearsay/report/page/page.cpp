@@ -46,6 +46,13 @@ class Writer {
         data_.places.push_back(run.in_sweep);
       }
     }
+    for (const SeedGroup& group : runs.groups) {
+      groups_.push_back(&shown_of(runs, group));
+      group_record_.push_back(group.mean ? data_.records.size() : record_of_[group.runs.front()]);
+      if (!group.mean) continue;
+      data_.records.push_back(&group.mean->record);
+      data_.names.push_back(group.mean->label);
+    }
   }
 
   std::string charts(const std::vector<Chart>& all, const std::string& prefix) {
@@ -72,7 +79,7 @@ class Writer {
   }
 
   std::string several_charts() {
-    std::vector<Chart> all = charts_of_several(runs_.runs, record_of_);
+    std::vector<Chart> all = charts_of_several(groups_, group_record_);
     const Looks looks = looks_of(runs_);
     looks.apply(all);
     std::string html = charts(all, "");
@@ -97,9 +104,10 @@ class Writer {
                            : fmt::format("<h2>{}</h2>\n", escape_markup(sweep.record.sweep.title));
     html += sweep_section(sweep) + "<div class=\"charts\">\n";
     for (DotPlot& plot : dot_plots(sweep, fmt::format("chart-printed-{}-", number))) {
-      html += chart_figure(
-          plot.id, "Ours and the paper's: " + plot.title,
-          "Hollow marks are what the paper prints; lines are the range over our seeds.", false, "");
+      html += chart_figure(plot.id, "Ours and the paper's: " + plot.title,
+                           "Hollow marks are what the paper prints; lines are +- one standard "
+                           "deviation over our seeds.",
+                           false, "");
       data_.dots.push_back(std::move(plot));
     }
     return html + "</div>\n";
@@ -126,7 +134,9 @@ class Writer {
   }
 
   const Runs& runs_;
-  std::vector<std::size_t> record_of_;
+  std::vector<std::size_t> record_of_;  ///< of runs
+  std::vector<const ShownRun*> groups_;
+  std::vector<std::size_t> group_record_;
   PageData data_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "hearsay/core/text.h"
 #include "hearsay/report/sample.h"
+#include "hearsay/report/seeds.h"
 
 namespace hearsay::report {
 
@@ -244,9 +245,13 @@ Cells values_table(const Chart& chart, const std::vector<const Record*>& records
       greatest = std::max(greatest, value);
       last = value;
     }
-    const bool low_end = curve.key.ends_with("_min");
     std::string name = curve.name;
-    if (curve.look == Curve::Look::kBand) name += low_end ? ", lowest" : ", highest";
+    if (curve.look == Curve::Look::kBand) {
+      name += curve.key.ends_with("_min")       ? ", lowest"
+              : curve.key.ends_with("_max")     ? ", highest"
+              : curve.key.ends_with(kLowSuffix) ? ", - deviation"
+                                                : ", + deviation";
+    }
     if (any) rows.push_back({{name}, cell(first), cell(least), cell(greatest), cell(last)});
   }
   return rows;

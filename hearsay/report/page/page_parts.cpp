@@ -233,9 +233,10 @@ std::string problems_box(const std::vector<std::string>& problems) {
 std::string summary_table(const Runs& runs, bool sortable) {
   std::vector<NamedSummary> summaries;
   std::vector<const train::RunOptions*> configs;
-  for (const ShownRun& run : runs.runs) {
-    const std::string seed =
-        run.label == run.record.name() ? "" : fmt::format(", seed {}", run.record.config().seed);
+  for (const SeedGroup& group : runs.groups) {
+    const ShownRun& run = shown_of(runs, group);
+    const bool named = group.mean || run.label == run.record.name();
+    const std::string seed = named ? "" : fmt::format(", seed {}", run.record.config().seed);
     const std::string state = run.record.finished() ? "" : " (not finished)";
     summaries.push_back({run.label + seed + state, run.record.summary_json()});
     configs.push_back(&run.record.config());

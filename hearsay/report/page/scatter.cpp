@@ -126,11 +126,10 @@ void add_sweep(const ShownSweep& shown, const Runs& runs, const std::string& key
         scatter.without_factor.push_back(point.name);
       }
       if (const auto mean = cells[f].mean(); mean && x > 0) {
-        const auto [low, high] = std::ranges::minmax(cells[f].ours);
         point.x = x;
         point.y = *mean / figure.scale;
-        point.low = low / figure.scale;
-        point.high = high / figure.scale;
+        point.low = (*mean - cells[f].spread()) / figure.scale;
+        point.high = (*mean + cells[f].spread()) / figure.scale;
         point.task = task_of(runs.runs[shown.rows[r].front()].record);
         scatter.points.push_back(point);
       }
@@ -182,15 +181,17 @@ Scatter make_scatter(const Runs& runs) {
       for (std::size_t run : row) in_sweep[run] = true;
     }
   }
-  for (std::size_t i = 0; i < runs.runs.size(); ++i) {
-    const Record& record = runs.runs[i].record;
-    const auto x = record.figure(kFactor), y = record.figure(key);
-    if (in_sweep[i] || !y) continue;
+  for (const SeedGroup& group : runs.groups) {
+    const ShownRun& run = shown_of(runs, group);
+    const auto x = run.record.figure(kFactor), y = run.record.figure(key);
+    if (in_sweep[group.runs.front()] || !y) continue;
     if (!x || !(*x > 0)) {
-      scatter.without_factor.push_back(runs.runs[i].label);
+      scatter.without_factor.push_back(run.label);
       continue;
     }
-    scatter.points.push_back({runs.runs[i].label, "", *x, *y, *y, *y, false, task_of(record)});
+    const double off = run.record.deviation(key).value_or(0);
+    scatter.points.push_back(
+        {run.label, "", *x, *y, *y - off, *y + off, false, task_of(run.record)});
   }
   if (scatter.points.size() < 2) return {};
   scatter.fronts = fronts_of(scatter);

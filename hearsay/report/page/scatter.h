@@ -7,17 +7,17 @@
 
 namespace hearsay::report {
 
-/// A metric against compression: one point per run at its compression factor (4d over the bytes of
-/// a message as encoded) and the final mean over peers of the metric that most runs have. Rows
-/// of a sweep have a point for each of its figures of that metric, a mean over seeds, at the factor
-/// until the same evaluation, as the sweep counts it; a paper's points are shown too. Runs that
-/// send nothing over edges have no factor and no point.
+/// A metric against compression: one point per run, or per group of seeds, at its compression
+/// factor (4d over the bytes of a message as encoded) and the final mean over peers of the metric
+/// that most runs have. Rows of a sweep have a point for each of its figures of that metric, a mean
+/// over seeds, at the factor until the same evaluation, as the sweep counts it; a paper's points
+/// are shown too. Runs that send nothing over edges have no factor and no point.
 struct Scatter {
   struct Point {
     std::string name;
     std::string figure{};  ///< of a sweep; empty for a run by itself
     double x = 0, y = 0;
-    double low = 0, high = 0;  ///< of y over the seeds
+    double low = 0, high = 0;  ///< y -+ its standard deviation over seeds
     bool x_is_ours = false;    ///< of a paper's point: the paper gives no factor for it
     std::string task{};        ///< data and partition: points of different tasks are not comparable
   };

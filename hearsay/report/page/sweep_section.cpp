@@ -57,8 +57,8 @@ bool wants_log(const DotPlot& plot) {
   for (const DotPlot::Series& series : plot.series) {
     for (const auto* dots : {&series.ours, &series.printed}) {
       for (const DotPlot::Dot& dot : *dots) {
-        low = std::min(low, dot.low);
-        high = std::max(high, dot.high);
+        low = std::min(low, dot.x);
+        high = std::max(high, dot.x);
       }
     }
   }
@@ -77,8 +77,7 @@ std::vector<DotPlot> dot_plots(const ShownSweep& shown, const std::string& id) {
     for (std::size_t r = 0; r < sweep.rows.size(); ++r) {
       const SweepCell& cell = shown.table.cells[r][f];
       if (const auto mean = cell.mean()) {
-        const auto [low, high] = std::ranges::minmax(cell.ours);
-        series.ours.push_back({r, *mean, low, high});
+        series.ours.push_back({r, *mean, *mean - cell.spread(), *mean + cell.spread()});
       }
       if (cell.printed) series.printed.push_back({r, *cell.printed, *cell.printed, *cell.printed});
     }

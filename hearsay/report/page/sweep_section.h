@@ -12,7 +12,7 @@ struct DotPlot {
   struct Dot {
     std::size_t row = 0;
     double x = 0;
-    double low = 0, high = 0;  ///< over the seeds
+    double low = 0, high = 0;  ///< mean -+ standard deviation over seeds
   };
   struct Series {
     std::string name;  ///< of the figure

@@ -263,7 +263,7 @@ globalThis.hearsayCharts = (() => {
     return rows.slice(0, most);
   };
 
-  // The range over seeds as a line.
+  // The standard deviation over seeds as a line.
   const ranges = {
     id: 'ranges',
     afterDatasetsDraw(chart) {
@@ -327,7 +327,7 @@ globalThis.hearsayCharts = (() => {
     return new Chart(canvas, config);
   };
 
-  // Rows below each other: ours filled with their range over seeds, the paper's hollow.
+  // Rows below each other: ours filled with their deviation over seeds, the paper's hollow.
   const dots = (canvas, plot) => {
     const cut = (row) => (row.length > 28 ? `${row.slice(0, 27)}\u2026` : row);
     const config = base('scatter', {
