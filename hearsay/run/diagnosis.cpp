@@ -234,6 +234,9 @@ std::optional<Warning> Diagnosis::fallen() const {
   const Peer& peer = peers_[fall_->peer];
   const bool still = peer.last - *of_.commonest < 0.5 * (peer.best - *of_.commonest);
   const bool at_end = still && fall_->to_round == last_->round;
+  // Peers that are still learning swing, between few test samples more so.
+  const bool had_learnt = fall_->from - *of_.commonest > 0.6 * (peer.best - *of_.commonest);
+  if (!still && !had_learnt) return {};
   std::string what = fmt::format("peer {} fell back to {} in round {}, from {} in round {}",
                                  fall_->peer, shown(*score, fall_->to), fall_->to_round,
                                  shown(*score, fall_->from), fall_->from_round);

@@ -45,7 +45,8 @@ Circumstances circumstances_of(const train::RunView& run);
 ///   consensus  whose consensus distance late in training is at least ten times the largest of its
 ///              first third; not if the method does not communicate
 ///   fell-back  with a peer that lost more than half of its best accuracy above chance: at the end,
-///              or in the second half of training for a while
+///              or in the second half of training for a while, after it had most of what it ends
+///              with
 ///   behind     with a peer that at the end has less than half of the median peer's accuracy above
 ///              chance; not if the method does not communicate
 ///

@@ -68,6 +68,8 @@ TEST(Diagnosis, SaysNothingOfRunsThatLearn) {
   const Case skewed_at_first{{at(0, {10, 10}), at(100, {60, 20}), at(200, {30, 60}),
                               at(1500, {80, 75}), at(2000, {85, 80})}};
   EXPECT_EQ(kinds(skewed_at_first), Kinds()) << "peers of other classes swing early";
+  const Case swings{{at(0, {20, 20}), at(900, {45, 40}), at(1100, {12, 40}), at(2000, {95, 95})}};
+  EXPECT_EQ(kinds(swings), Kinds()) << "that was little of what it learnt";
   const Case hard{{at(0, {10}), at(1000, {14}), at(2000, {16})}};
   EXPECT_EQ(kinds(hard), Kinds()) << "little, but more than chance";
   const Case hundred{{at(0, {1}), at(2000, {2})}, "", {.training_rounds = 2000, .commonest = 1}};
