@@ -33,7 +33,7 @@ int run(int argc, char** argv) {
 
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (auto* add : {add_train, add_sweep, add_graph, add_cost, add_list, add_report, add_watch,
-                    add_eval, add_peer, add_identity, add_help, add_generate}) {
+                    add_eval, add_export, add_peer, add_identity, add_help, add_generate}) {
     Action action = add(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(action));
   }

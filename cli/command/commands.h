@@ -21,6 +21,7 @@ inline int status_of(const std::exception& error) {
 
 Action add_train(CLI::App& app);
 Action add_eval(CLI::App& app);
+Action add_export(CLI::App& app);
 Action add_identity(CLI::App& app);
 Action add_peer(CLI::App& app);
 Action add_graph(CLI::App& app);

@@ -134,7 +134,9 @@ std::shared_ptr<const Dataset> with_samples(const Dataset& dataset, Samples trai
                                                  .validation = std::move(validation),
                                                  .class_names = dataset.class_names,
                                                  .target_mean = dataset.target_mean,
-                                                 .target_deviation = dataset.target_deviation});
+                                                 .target_deviation = dataset.target_deviation,
+                                                 .channel_names = dataset.channel_names,
+                                                 .target_names = dataset.target_names});
 }
 
 Registry<DatasetEntry> dataset_registry() { return {"data", kRegistry}; }

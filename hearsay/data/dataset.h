@@ -58,6 +58,7 @@ struct Dataset {
   std::vector<std::string> class_names{};  ///< if the files name them
   /// Of a regression, one per target: what a model learns is (t - target_mean) / target_deviation.
   std::vector<float> target_mean{}, target_deviation{};
+  std::vector<std::string> channel_names{}, target_names{};  ///< columns of a table
 
   Task task() const { return classes > 0 ? Task::kClassification : Task::kRegression; }
   /// The outputs of a network: one per class, or one per target.

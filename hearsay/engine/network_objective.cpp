@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "hearsay/core/error.h"
+#include "hearsay/data/conform.h"
 #include "hearsay/data/targets.h"
 #include "hearsay/engine/batches.h"
 #include "hearsay/engine/on_host.h"
@@ -37,6 +38,7 @@ class NetworkObjective final : public Objective {
         augmentation_(std::move(augmentation)),
         model_(context.model),
         loss_(loss),
+        loss_name_(context.loss == "auto" ? default_loss(dataset_.task()) : context.loss),
         first_(context.first),
         rows_(context.rows),
         seed_(context.seed),
@@ -135,6 +137,9 @@ class NetworkObjective final : public Objective {
 
   std::vector<std::vector<std::size_t>> class_counts() const override {
     return share_.class_counts;
+  }
+  std::optional<model::Description> description() const override {
+    return data::describe(dataset_, model_, loss_name_);
   }
   std::vector<std::string> class_names() const override { return dataset_.class_names; }
   TargetScale target_scale() const override {
@@ -272,6 +277,7 @@ class NetworkObjective final : public Objective {
   std::unique_ptr<data::Augmentation> augmentation_;
   std::string model_;  ///< the network's spec
   Loss loss_;
+  std::string loss_name_;
   std::size_t first_, rows_;
   std::uint64_t seed_;
   std::size_t batch_;

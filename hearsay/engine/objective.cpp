@@ -1,6 +1,7 @@
 #include "hearsay/engine/objective.h"
 
 #include "hearsay/core/thread_pool.h"
+#include "hearsay/model/description.h"
 
 namespace hearsay::engine {
 
@@ -9,6 +10,8 @@ void Objective::gradients_together(std::span<const GradientRequest> requests) {
     request.objective->gradients(request.round, request.at, request.out, request.losses);
   }
 }
+
+std::optional<model::Description> Objective::description() const { return {}; }
 
 std::vector<Score> evaluate_rows(const Objective& objective, backend::ConstBlock at,
                                  ThreadPool& pool) {

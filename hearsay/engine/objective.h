@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ class ThreadPool;
 }
 namespace hearsay::model {
 class Network;
-}
+struct Description;
+}  // namespace hearsay::model
 
 namespace hearsay::engine {
 
@@ -113,6 +115,8 @@ class Objective {
 
   /// The network that is trained, if it is one.
   virtual const model::Network* network() const { return nullptr; }
+  /// What an export says of it; none if it is no network of the registry.
+  virtual std::optional<model::Description> description() const;
 
   /// The names of the classes, if the data has any.
   virtual std::vector<std::string> class_names() const { return {}; }

@@ -94,6 +94,7 @@ std::unique_ptr<Objective> make_objective(std::string_view spec, const Objective
     dataset = data::adopt(dataset,
                           data::parse_agreement(context.classes, context.mean, context.deviation));
   }
+  if (context.adapt) dataset = context.adapt(std::move(dataset));
   dataset = data::hold_out(std::move(dataset), context.validation, context.seed);
   if (dataset->classes == 1) {
     throw InvalidArgument(fmt::format(

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,9 @@
 
 namespace hearsay {
 class ThreadPool;
+}
+namespace hearsay::data {
+struct Dataset;
 }
 
 namespace hearsay::engine {
@@ -36,6 +40,8 @@ struct ObjectiveContext {
   double validation = 0;         ///< fraction of the training samples that is held out
   std::size_t batch = 32;        ///< samples per peer and round
   bool estimates = true;         ///< whether estimate_buffers will be called: in one process only
+  /// If set, the dataset is what this makes of the one that was read.
+  std::function<std::shared_ptr<const data::Dataset>(std::shared_ptr<const data::Dataset>)> adapt{};
 };
 
 /// One row of the registry of objectives with synthetic data.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hearsay/model/description.h"
+
 namespace hearsay::engine {
 
 namespace {
@@ -86,6 +88,9 @@ class OnHost final : public Objective {
   }
 
   const model::Network* network() const override { return objective_->network(); }
+  std::optional<model::Description> description() const override {
+    return objective_->description();
+  }
   std::vector<std::vector<std::size_t>> class_counts() const override {
     return objective_->class_counts();
   }

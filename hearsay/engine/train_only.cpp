@@ -8,6 +8,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/text.h"
+#include "hearsay/model/description.h"
 
 namespace hearsay::engine {
 
@@ -107,6 +108,7 @@ class TrainOnly final : public Objective {
     return whole_->class_counts();
   }
   const model::Network* network() const override { return whole_->network(); }
+  std::optional<model::Description> description() const override { return whole_->description(); }
   std::vector<std::string> class_names() const override { return whole_->class_names(); }
   TargetScale target_scale() const override { return whole_->target_scale(); }
   std::string data_sha256() const override { return whole_->data_sha256(); }

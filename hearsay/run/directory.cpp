@@ -65,7 +65,8 @@ void create_directory(const train::RunOptions& config, const fs::path& out, RunL
 void save_model(const fs::path& out, const std::string& name, const engine::Objective& objective,
                 std::span<const float> model, std::span<const float> buffers) {
   train::write_safetensors(out / "models" / (name + ".safetensors"), objective.whole_layout(),
-                           objective.whole(model), objective.buffer_layout(), buffers);
+                           objective.whole(model), objective.buffer_layout(), buffers,
+                           objective.description());
 }
 
 void write_summary(const fs::path& out, const std::string& text) {

@@ -24,6 +24,10 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMostHeader = 100'000'000;  // the limit of the format's own library
 constexpr int kDeepest = 3;                         // in the header: an entry of a tensor's shape
+/// Of a file whose tensors are not known before.
+constexpr std::uint64_t kMostUnknownHeader = 16'000'000;
+constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kDescription = "hearsay";
 
 struct Tensor {
   std::string dtype;
@@ -87,8 +91,17 @@ class Reader {
 
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
 
-  /// Fill the floats of one segment.
-  void read(const Segment& segment, std::span<float> out) {
+  std::optional<model::Description> description() const {
+    if (!description_) return {};
+    try {
+      return model::parse_description(*description_);
+    } catch (const CorruptData& error) {
+      corrupt(fmt::format("cannot be used: {}", error.what()));
+    }
+  }
+
+  /// The tensor of a segment, which must have its shape.
+  const Tensor& find(const Segment& segment) const {
     const auto found = tensors_.find(segment.name);
     if (found == tensors_.end()) {
       misfit(fmt::format("has no tensor '{}', and the model has one of shape [{}]", segment.name,
@@ -102,6 +115,12 @@ class Reader {
     if (tensor.dtype != "F32") {
       misfit(fmt::format("has tensor '{}' as {}, and F32 is needed", segment.name, tensor.dtype));
     }
+    return tensor;
+  }
+
+  /// Fill the floats of one segment.
+  void read(const Segment& segment, std::span<float> out) {
+    const Tensor& tensor = find(segment);
     in_.seek(data_begin_ + tensor.begin);
     read_next(out.data(), out.size_bytes());
     if (!std::ranges::all_of(out, [](float value) { return std::isfinite(value); })) {
@@ -136,7 +155,13 @@ class Reader {
     if (!header.is_object()) corrupt("is no safetensors file: its header is no JSON object");
     if (!twice.empty()) corrupt(fmt::format("has tensor '{}' twice", twice));
     for (const auto& [name, entry] : header.items()) {
-      if (name != "__metadata__") tensors_[name] = read_entry(name, entry, data_size);
+      if (name != kMetadata) tensors_[name] = read_entry(name, entry, data_size);
+    }
+    if (const auto metadata = header.find(kMetadata); metadata != header.end()) {
+      if (metadata->is_object() && metadata->contains(kDescription) &&
+          metadata->at(kDescription).is_string()) {
+        description_ = metadata->at(kDescription).get<std::string>();
+      }
     }
     // The format allows neither gaps nor overlaps, so that a file cannot hide or share data.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
@@ -188,9 +213,11 @@ class Reader {
   InputFile in_;
   std::uint64_t data_begin_ = 0;
   std::map<std::string, Tensor> tensors_;
+  std::optional<std::string> description_;
 };
 
 std::vector<float> read_all(Reader& reader, const Layout& layout) {
+  for (const Segment& segment : layout.segments()) reader.find(segment);  // before allocating
   std::vector<float> values(layout.dim());
   for (const Segment& segment : layout.segments()) {
     reader.read(segment, std::span(values).subspan(segment.offset, segment.size));
@@ -214,8 +241,10 @@ void add_header(const Layout& layout, std::size_t begin, nlohmann::ordered_json&
 }  // namespace
 
 void write_safetensors(const fs::path& path, const Layout& layout, std::span<const float> model,
-                       const Layout& buffer_layout, std::span<const float> buffers) {
+                       const Layout& buffer_layout, std::span<const float> buffers,
+                       const std::optional<model::Description>& description) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (description) header[kMetadata] = {{kDescription, model::to_json(*description)}};
   add_header(layout, 0, header);
   add_header(buffer_layout, layout.dim(), header);
   std::string text = header.dump();
@@ -244,6 +273,10 @@ SavedModel read_safetensors(const fs::path& path, const Layout& layout,
   }
   if (buffers) model.buffers = read_all(reader, buffer_layout);
   return model;
+}
+
+std::optional<model::Description> read_description(const fs::path& path) {
+  return Reader(path, kMostUnknownHeader).description();
 }
 
 }  // namespace hearsay::train

@@ -159,10 +159,6 @@ const std::vector<Mistake> kNames{
     {"eval_file",
      {"eval", "nowhere", "--model", "logistic", "--data", "digits"},
      "[eval] there is no file 'nowhere'"},
-    {"eval_of_no_run",
-     {"eval", "input"},
-     "[eval] input does not lie in the models/ of a run directory; give --model and --data",
-     "x"},
     {"partition", with("--partition", "sqew"),
      "[partition] no partition is named 'sqew' (did you mean 'skew'?); there are iid, skew, "
      "by-label, dirichlet"},

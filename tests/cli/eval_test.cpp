@@ -1,7 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <sstream>
+
+#include <fmt/format.h>
+
 #include "cli/process.h"
 #include "data/files.h"
+#include "hearsay/model/models.h"
 #include "hearsay/train/safetensors.h"
 #include "support/scratch.h"
 
@@ -48,17 +54,166 @@ TEST_F(Eval, OfAnExportGivesTheFiguresOfItsRun) {
   EXPECT_NEAR(mean, summary["accuracy_mean"], 1e-3);
 }
 
-TEST_F(Eval, OfAFileElsewhereNeedsModelAndData) {
+TEST_F(Eval, OfAFileElsewhereNeedsData) {
   fs::copy(scratch_ / "run/models/average.safetensors", scratch_ / "alone.safetensors");
   const Result bare = eval({"alone.safetensors", "--model", "logistic"});
   EXPECT_EQ(bare.status, 2);
   EXPECT_EQ(
       bare.err,
       "hearsay: [eval] alone.safetensors does not lie in the models/ of a run directory; give "
-      "--model and --data\n");
-  const Result told = eval({"alone.safetensors", "--model", "logistic", "--data", "digits"});
+      "--data\n");
+  const Result told = eval({"alone.safetensors", "--data", "digits"});
   EXPECT_EQ(told.status, 0) << told.err;
   EXPECT_EQ(told.out, eval({"run/models/average.safetensors"}).out);
+}
+
+/// The file without what it says of itself, as older versions wrote it.
+void make_old(const fs::path& from, const fs::path& to) {
+  const Layout layout = model::make_model("logistic", {1, 8, 8}, 10).layout();
+  train::write_safetensors(to, layout, train::read_safetensors(from, layout).parameters);
+}
+
+TEST_F(Eval, OfAFileOfAnOlderVersionNeedsModelAndData) {
+  make_old(scratch_ / "run/models/average.safetensors", scratch_ / "alone.safetensors");
+  const Result bare = eval({"alone.safetensors", "--model", "logistic"});
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_EQ(
+      bare.err,
+      "hearsay: [eval] alone.safetensors does not lie in the models/ of a run directory; give "
+      "--model and --data\n");
+  const std::string now = eval({"run/models/average.safetensors"}).out;
+  const std::string told =
+      eval({"alone.safetensors", "--model", "logistic", "--data", "digits"}).out;
+  EXPECT_EQ(figure(told, "accuracy"), figure(now, "accuracy"));
+  EXPECT_NE(told.find("note: the file does not say how its inputs were normalized"),
+            std::string::npos)
+      << told;
+  make_old(scratch_ / "run/models/peer-1.safetensors", scratch_ / "run/models/average.safetensors");
+  EXPECT_EQ(eval({"run/models/average.safetensors"}).out,
+            eval({"run/models/peer-1.safetensors"}).out)
+      << "the run directory says all";
+}
+
+/// Three clouds of points; `shift` and `stretch` change the data's mean and deviation.
+void write_points(const fs::path& file, double shift, double stretch, int count) {
+  std::string text = "x,y,kind\n";
+  for (int i = 0; i < count; ++i) {
+    const int kind = i % 3;
+    const double off = 0.1 * (i % 7) - 0.3;
+    text += fmt::format("{},{},{}\n", shift + stretch * (kind == 1 ? 3 + off : off),
+                        1000 + 20 * (kind == 2 ? 3 - off : off), std::array{"a", "b", "c"}[kind]);
+  }
+  support::write_text(file, text);
+}
+
+TEST_F(Eval, NormalizesAsTheModelsOwnTrainingDataWas) {
+  write_points(scratch_ / "mine.csv", 50, 1, 120);
+  ASSERT_EQ(hearsay({"train", "--data", "csv:mine.csv,label=kind", "--model", "mlp:hidden=8",
+                     "--algorithm", "dsgd", "--partition", "iid", "--rounds", "150", "--out",
+                     "points", "--quiet"},
+                    scratch_.path())
+                .status,
+            0);
+  fs::copy(scratch_ / "points/models/average.safetensors", scratch_ / "alone.safetensors");
+  const std::string own = eval({"alone.safetensors", "--data", "csv:mine.csv,label=kind"}).out;
+  EXPECT_EQ(figure(own, "accuracy"), 100) << own;
+  EXPECT_EQ(own.find("note:"), std::string::npos) << own;
+  // Points of kind a and c only, and twice of a: by their own mean, a would be taken for b.
+  std::string some = support::read_text(scratch_ / "mine.csv");
+  std::string kept;
+  for (std::size_t at = 0; at < some.size();) {
+    const std::size_t end = some.find('\n', at) + 1;
+    if (some.substr(end - 3, 2) != ",b") kept += some.substr(at, end - at);
+    at = end;
+  }
+  support::write_text(scratch_ / "some.csv", kept);
+  const std::string foreign = eval({"alone.safetensors", "--data", "csv:some.csv,label=kind"}).out;
+  EXPECT_EQ(figure(foreign, "accuracy"), 100) << foreign;
+  support::write_text(scratch_ / "swapped.csv", "y,x" + kept.substr(3));
+  const Result columns = eval({"alone.safetensors", "--data", "csv:swapped.csv,label=kind"});
+  EXPECT_EQ(columns.status, 2);
+  EXPECT_NE(columns.err.find("the model was trained on x, y, in this order"), std::string::npos)
+      << columns.err;
+}
+
+TEST_F(Eval, WritesWhatIsPredicted) {
+  const Result made = eval({"run/models/average.safetensors", "--predictions", "predictions.csv"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  std::istringstream lines(support::read_text(scratch_ / "predictions.csv"));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "label,predicted,0,1,2,3,4,5,6,7,8,9");
+  double right = 0, all = 0;
+  for (; std::getline(lines, line); ++all) {
+    std::vector<std::string> fields;
+    std::istringstream row(line);
+    for (std::string field; std::getline(row, field, ',');) fields.push_back(field);
+    ASSERT_EQ(fields.size(), 12u) << line;
+    right += fields[0] == fields[1];
+    const double most = std::stod(fields[2 + std::stoul(fields[1])]);
+    for (std::size_t k = 2; k < 12; ++k) EXPECT_LE(std::stod(fields[k]), most) << line;
+  }
+  EXPECT_NEAR(100 * right / all, figure(made.out, "accuracy"), 1e-3);
+  EXPECT_NE(made.out.find(fmt::format(", {} test samples\n", all)), std::string::npos) << made.out;
+  const Result nowhere = eval({"run/models/average.safetensors", "--predictions", "no/such/file"});
+  EXPECT_EQ(nowhere.status, 1);
+  EXPECT_NE(nowhere.err.find("no/such/file"), std::string::npos) << nowhere.err;
+}
+
+TEST_F(Eval, ExportsAFileThatSaysWhatItIs) {
+  const auto exported = [&](const std::string& file, const std::string& to) {
+    return hearsay({"export", file, "--onnx", to}, scratch_.path());
+  };
+  const Result made = exported("run/models/average.safetensors", "digits.onnx");
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(made.out,
+            "digits.onnx: logistic, 650 parameters\n"
+            "input       float N x 1x8x8: entries as the data files have them\n"
+            "logits      float N x 10: one per class\n");
+  make_old(scratch_ / "run/models/average.safetensors", scratch_ / "run/models/old.safetensors");
+  ASSERT_EQ(exported("run/models/old.safetensors", "old.onnx").status, 0);
+  EXPECT_EQ(support::read_text(scratch_ / "old.onnx"), support::read_text(scratch_ / "digits.onnx"))
+      << "an older version's run directory says the same";
+  fs::rename(scratch_ / "run/models/old.safetensors", scratch_ / "alone.safetensors");
+  const Result alone = exported("alone.safetensors", "alone.onnx");
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_EQ(
+      alone.err,
+      "hearsay: [export] alone.safetensors does not say what model it is, and does not lie in "
+      "the models/ of a run directory; hearsay train --init FILE --model SPEC --data SPEC "
+      "writes one that says it\n");
+  EXPECT_EQ(exported("nowhere.safetensors", "x").err,
+            "hearsay: [export] there is no file 'nowhere.safetensors'\n");
+  EXPECT_FALSE(fs::exists(scratch_ / "alone.onnx"));
+}
+
+TEST_F(Eval, ExportsOnlyNetworksWithTheirStatistics) {
+  ASSERT_EQ(
+      hearsay({"train", "--data", "consensus:dim=3", "--rounds", "2", "--out", "mean", "--quiet"},
+              scratch_.path())
+          .status,
+      0);
+  const Result mean =
+      hearsay({"export", "mean/models/average.safetensors", "--onnx", "x"}, scratch_.path());
+  EXPECT_EQ(mean.status, 2);
+  EXPECT_EQ(
+      mean.err,
+      "hearsay: [export] mean/models/average.safetensors is of a run on consensus:dim=3, which "
+      "trains no network\n");
+  const auto net = model::make_model("cnn:norm=batch", {1, 8, 8}, 10);
+  const model::Description is{.model = "cnn:norm=batch",
+                              .input = {1, 8, 8},
+                              .mean = {0},
+                              .deviation = {1},
+                              .task = "classification",
+                              .loss = "cross-entropy",
+                              .outputs = 10};
+  train::write_safetensors(scratch_ / "bare.safetensors", net.layout(),
+                           std::vector<float>(net.layout().dim()), {}, {}, is);
+  const Result bare = hearsay({"export", "bare.safetensors", "--onnx", "x"}, scratch_.path());
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_NE(bare.err.find("bare.safetensors has no running statistics"), std::string::npos)
+      << bare.err;
 }
 
 TEST_F(Eval, OfAnotherModelOrADamagedFileIsRefused) {
@@ -126,7 +281,12 @@ TEST_F(Eval, OfDataWhoseLabelsDoNotStartAtZeroSaysHowOlderModelsCount) {
 
   EXPECT_EQ(train("npz:mine.npz,first=0", "four").status, 0);
   EXPECT_EQ(support::summary_of(scratch_ / "four")["classes"], 4);
-  const Result misfit = eval({"four/models/average.safetensors", "--data", "npz:mine.npz"});
+  const std::string four = "four/models/average.safetensors";
+  EXPECT_EQ(eval({four, "--data", "npz:mine.npz"}).status, 0) << "it says how it counts";
+  const Layout layout = model::make_model("mlp", {2, 1, 1}, 4).layout();
+  train::write_safetensors(scratch_ / four, layout,
+                           train::read_safetensors(scratch_ / four, layout).parameters);
+  const Result misfit = eval({four, "--data", "npz:mine.npz"});
   EXPECT_EQ(misfit.status, 2);
   EXPECT_NE(misfit.err.find("for a model of an older version, which counted them from 0 on, give "
                             "--data npz:mine.npz,first=0\n"),

@@ -11,8 +11,8 @@
 namespace hearsay::cli {
 namespace {
 
-const Words kCommands{"train", "sweep", "graph", "cost",     "list", "report",
-                      "watch", "eval",  "peer",  "identity", "help"};
+const Words kCommands{"train", "sweep", "graph",  "cost", "list",     "report",
+                      "watch", "eval",  "export", "peer", "identity", "help"};
 
 class Help : public ::testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -120,11 +121,23 @@ TEST_F(Regression, IsEvaluatedAndShownInTables) {
       << eval.out;
   EXPECT_NE(eval.out.find("\nR2 "), std::string::npos) << eval.out;
   fs::copy(scratch_ / "run/models/average.safetensors", scratch_ / "alone.safetensors");
-  EXPECT_EQ(hearsay({"eval", "alone.safetensors", "--model", "linear", "--task", "regression",
-                     "--data", "csv:homes.csv,target=price"},
+  EXPECT_EQ(hearsay({"eval", "alone.safetensors", "--data", "csv:homes.csv,target=price",
+                     "--predictions", "prices.csv"},
                     scratch_.path())
                 .out,
             eval.out);
+  std::istringstream lines(support::read_text(scratch_ / "prices.csv"));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "price,predicted price");
+  double squares = 0, count = 0;
+  for (; std::getline(lines, line); ++count) {
+    const std::size_t comma = line.find(',');
+    const double off = std::stod(line) - std::stod(line.substr(comma + 1));
+    squares += off * off;
+  }
+  const double rmse = summary["rmse_of_average"];
+  EXPECT_NEAR(std::sqrt(squares / count), rmse, 1e-4 * rmse) << "in the target's own unit";
   const Result report = hearsay({"report", "run"}, scratch_.path());
   ASSERT_EQ(report.status, 0) << report.err;
   EXPECT_NE(report.out.find("RMSE"), std::string::npos) << report.out;

@@ -85,6 +85,7 @@ def read_safetensors(path):
     header = json.loads(data[8 : 8 + length])
     body = data[8 + length :]
     tensors = {}
+    header.pop("__metadata__")
     for name, entry in header.items():
         begin, end = entry["data_offsets"]
         values = np.frombuffer(body[begin:end], "<f4").reshape(entry["shape"])

@@ -7,6 +7,7 @@
 
 #include "hearsay/core/error.h"
 #include "hearsay/core/random.h"
+#include "support/message_of.h"
 #include "support/scratch.h"
 
 namespace hearsay::train {
@@ -40,6 +41,14 @@ TEST(Safetensors, HoldsNamesShapesOffsetsAndFloats) {
   std::memcpy(read.data(), bytes.data() + 8 + length, 4 * read.size());
   EXPECT_EQ(read, model);
 }
+
+const model::Description kWhat{.model = "mlp",
+                               .input = {2, 1, 1},
+                               .mean = {0, 0},
+                               .deviation = {1, 2},
+                               .task = "classification",
+                               .loss = "cross-entropy",
+                               .outputs = 2};
 
 /// Two tensors and, as buffers, one more.
 class SavedModelFile : public ::testing::Test {
@@ -172,9 +181,33 @@ TEST_F(SavedModelFile, HasNoLongerHeaderThanItsModelNeeds) {
   EXPECT_EQ(complaint(), "has a header of 8388608 bytes; that of this model has at most 4200502");
 }
 
+TEST_F(SavedModelFile, SaysWhatItIs) {
+  write_safetensors(file_, layout_, model_);
+  EXPECT_FALSE(read_description(file_)) << "as of older versions";
+  write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8}, kWhat);
+  const auto said = read_description(file_);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(model::to_json(*said), model::to_json(kWhat));
+  EXPECT_EQ(complaint(), "fits") << "the tensors are where they were";
+  const std::string bytes = support::read_text(file_);
+  const auto header = nlohmann::json::parse(bytes.substr(8, bytes.rfind('}') - 7));
+  EXPECT_EQ(header["__metadata__"], nlohmann::json({{"hearsay", model::to_json(kWhat)}}))
+      << "the format allows texts only";
+}
+
+TEST_F(SavedModelFile, WithADamagedDescriptionIsCorrupt) {
+  write(R"({"__metadata__": {"hearsay": "{\"format\": 1}"}})", 0);
+  EXPECT_EQ(support::message_of<CorruptData>([&] { read_description(file_); }),
+            "[safetensors] " + file_.string() + " cannot be used: its description has no 'model'");
+  for (const char* metadata : {R"({"format": "pt"})", "{}", "5", R"({"hearsay": 5})"}) {
+    write(std::string(R"({"__metadata__": )") + metadata + "}", 0);
+    EXPECT_FALSE(read_description(file_)) << metadata << " of another program";
+  }
+}
+
 /// Whatever the bytes: one of our errors, or a model of the right size.
 TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
-  write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8});
+  write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8}, kWhat);
   const std::string whole = support::read_text(file_);
   Random random(1, Purpose::kTest);
   std::size_t refused = 0;
@@ -187,6 +220,8 @@ TEST_F(SavedModelFile, MayBeGarbledInAnyWay) {
     support::write_text(file_, bytes);
     try {
       EXPECT_EQ(read_safetensors(file_, layout_, buffers_).parameters.size(), layout_.dim());
+      const auto said = read_description(file_);
+      EXPECT_TRUE(!said || said->mean.size() == said->input.channels);
     } catch (const CorruptData&) {
       ++refused;
     } catch (const InvalidArgument&) {

@@ -207,6 +207,9 @@ std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
   }
 
   Dataset own{.name = "csv", .channels = header.size() - targets.size()};
+  for (std::size_t k = 0; k < header.size(); ++k) {
+    if (std::ranges::count(targets, k) == 0) own.channel_names.push_back(header[k]);
+  }
   std::vector<float>& features = own.train.inputs.as<float>();
   std::vector<std::string> labels;
   std::vector<float> numbers;
@@ -237,6 +240,7 @@ std::shared_ptr<const Dataset> read(const Arguments& arguments, Task task) {
   if (features.empty()) file.refuse("has no rows after its header");
   if (regression) {
     own.train.targets_each = targets.size();
+    for (const std::size_t k : targets) own.target_names.push_back(header[k]);
     own.train.targets = TypedArray(std::move(numbers));
   } else {
     number_classes(labels, file, own);
