@@ -133,7 +133,10 @@ std::string TomlTable::needed_text(std::string_view key) const {
 
 double TomlTable::number(std::string_view key, double fallback) const {
   const toml::node* node = find(key);
-  return node == nullptr ? fallback : number_of(*node, key);
+  if (node == nullptr) return fallback;
+  const double value = number_of(*node, key);
+  if (!std::isfinite(value)) fail(*node, "{} must be a finite number, got {}", key, value);
+  return value;
 }
 
 std::uint64_t TomlTable::count(std::string_view key, std::uint64_t fallback) const {
@@ -193,9 +196,7 @@ std::string TomlTable::text_of(const toml::node& node, std::string_view key) con
 
 double TomlTable::number_of(const toml::node& node, std::string_view key) const {
   if (!node.is_number()) fail(node, "{} must be a number", key);
-  const double value = *node.value<double>();
-  if (!std::isfinite(value)) fail(node, "{} must be a finite number, got {}", key, value);
-  return value;
+  return *node.value<double>();
 }
 
 std::uint64_t TomlTable::count_of(const toml::node& node, std::string_view key) const {

@@ -57,7 +57,7 @@ class TomlTable {
 
   // A value within the list of a key.
   std::string text_of(const toml::node& node, std::string_view key) const;
-  double number_of(const toml::node& node, std::string_view key) const;
+  double number_of(const toml::node& node, std::string_view key) const;  ///< nan and inf too
   std::uint64_t count_of(const toml::node& node, std::string_view key) const;
 
   template <class... Arguments>

@@ -246,7 +246,10 @@ void group_seeds(Runs& runs) {
                               ? fmt::format("{}", counted.size())
                               : fmt::format("{} of {}", counted.size(), group.runs.size());
     const std::string label = fmt::format("{}, {} seeds", runs.runs[group.runs.front()].label, n);
-    group.mean = ShownRun{.record = mean_record(label, counted), .label = label, .controls = {}};
+    group.mean = ShownRun{.record = mean_record(label, counted),
+                          .label = label,
+                          .controls = {},
+                          .in_sweep = runs.runs[group.runs.front()].in_sweep};
   }
 }
 

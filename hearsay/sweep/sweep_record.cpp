@@ -164,7 +164,7 @@ SweepRecord read_sweep_record(const fs::path& file) {
   SweepRecord record;
   const Json json = run::read_json_file(file, "sweep");
   try {
-    if (json.value("v", 0) != kVersion) {
+    if (!json.contains("v") || json.at("v") != kVersion) {
       throw CorruptData(fmt::format("its 'v' is not {}", kVersion));
     }
     Sweep& sweep = record.sweep;

@@ -246,7 +246,7 @@ TEST_F(Live, OtherMachinesNeedAToken) {
 TEST_F(Live, QuietRunsSayWhereTheyCanBeSeen) {
   start(run_of("10", "run", {"--live", "--quiet"}));
   EXPECT_EQ(child_->wait(), 0);
-  EXPECT_EQ(text("out"), "");
+  EXPECT_EQ(text("out"), "run\n");
   EXPECT_EQ(text("err"), fmt::format("hearsay: the run can be watched at {}\n", url_));
 }
 
@@ -278,7 +278,10 @@ TEST_F(Live, MistakesAreNamed) {
   EXPECT_EQ(message({"watch", "."}),
             "hearsay: [watch] . holds no run: there is no config.toml in it; give the --out of a "
             "hearsay train, such as runs/001\n");
-  for (const char* run : {"002", "001"}) support::write_text(scratch_ / run / "config.toml", "");
+  for (const char* run : {"002", "001"}) {
+    fs::create_directory(scratch_ / run);
+    support::write_text(scratch_ / run / "config.toml", "");
+  }
   EXPECT_EQ(message({"watch", "."}),
             "hearsay: [watch] . holds no run: there is no config.toml in it; hearsay watch ./001 "
             "shows one\n");

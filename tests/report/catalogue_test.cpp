@@ -47,7 +47,8 @@ TEST(Catalogue, TellsTheDefaultsOfADataset) {
     const train::RunOptions options = train::resolve({.data = std::string(entry.example)});
     const std::string text =
         fmt::format("\n  {:<22} {}\n      by default: --model {} --augment {} --epochs {}\n",
-                    entry.name, entry.summary, options.model, options.augment, options.epochs);
+                    entry.name, entry.summary, options.model, options.augment,
+                    entry.training_samples == nullptr ? options.epochs : entry.epochs);
     EXPECT_NE(catalogue("data").find(text), std::string::npos) << text;
   }
 }

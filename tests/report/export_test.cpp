@@ -81,11 +81,11 @@ class Exports : public ::testing::Test {
 TEST_F(Exports, AsCsvHaveAllDigitsAndPlainNames) {
   const std::string csv = to_csv(runs_);
   EXPECT_TRUE(csv.starts_with(
-      "table,name,n,axis_graph,axis_row,sp,sp_sd,sp_paper,n_2,n_2_sd,finished,"
+      "table,name,n,axis_row,axis_graph,sp,sp_sd,sp_paper,n_2,n_2_sd,finished,"
       "setting_graph,setting_algorithm,setting_compressor,accuracy_mean,accuracy_min,bytes_total\n"
-      "\"How much, \"\"kept\"\"\",1 %,2,ring,1 %,87.25,0.7071067811865476,90.68,6173,"))
+      "\"How much, \"\"kept\"\"\",1 %,2,1 %,ring,87.25,0.7071067811865476,90.68,6173,"))
       << csv;
-  EXPECT_TRUE(holds(csv, "\n\"How much, \"\"kept\"\"\",50 %,1,ring,50 %,86.75,,,12345,,"))
+  EXPECT_TRUE(holds(csv, "\n\"How much, \"\"kept\"\"\",50 %,1,50 %,ring,86.75,,,12345,,"))
       << "one seed has no deviation\n"
       << csv;
   EXPECT_TRUE(holds(csv, "\nruns,")) << csv;

@@ -75,12 +75,12 @@ TEST_F(SweepSheets, HaveTheValuesOfAnAxisAsColumns) {
   EXPECT_EQ(all[0].title, "SP %, by skew; 2 seeds; in parentheses the paper's");
   EXPECT_EQ(
       all[0].rows,
-      (Rows{{"", "0", "0.8"}, {"dsgd", "91.00 +- 1.00 (91.5)", "70.00"}, {"choco", "80.00", ""}}))
+      (Rows{{"", "0", "0.8"}, {"dsgd", "91.00 +- 1.41 (91.5)", "70.00"}, {"choco", "80.00", ""}}))
       << "blank: the sweep has no such combination";
   EXPECT_EQ(text(),
             "A table\n\nSP %, by skew; 2 seeds; in parentheses the paper's\n\n"
             "                          0    0.8\n----------------------------------\n"
-            "dsgd   91.00 +- 1.00 (91.5)  70.00\nchoco                 80.00\n");
+            "dsgd   91.00 +- 1.41 (91.5)  70.00\nchoco                 80.00\n");
   EXPECT_NE(text(true).find("\n**SP %, by skew; 2 seeds; in parentheses the paper's**\n\n"
                             "|  | 0 | 0.8 |\n| --- | ---: | ---: |\n| dsgd | "),
             std::string::npos)
@@ -169,7 +169,7 @@ TEST_F(SweepSheets, AreOnThePage) {
   ASSERT_EQ(read.problems, std::vector<std::string>());
   const std::string page = make_page(read).html;
   for (const char* part :
-       {"<h3>SP %, by lr</h3>", ">failed</td>",
+       {"<h3>SP %, by lr</h3>", ">failed</span></td>",
         "<summary>Rows that failed</summary><ul>\n<li>a, zeta 1, lr 9: [train] &lt;nan&gt;</li>",
         R"("place":{"row":"b","zeta":"1","lr":"1"})"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;

@@ -21,6 +21,7 @@ class Export : public ::testing::Test {
 
   const train::RunOptions config_ = support::config_of({{"model", "cnn:norm=batch"},
                                                         {"validation", "0.1"},
+                                                        {"lr", "cosine:0.1"},
                                                         {"rounds", "12"},
                                                         {"batch", "8"},
                                                         {"evaluate", "100"},

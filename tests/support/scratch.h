@@ -64,7 +64,7 @@ inline std::vector<std::pair<std::string, std::string>> contents(
 /// summary.json of a run without the entries that depend on machine or time.
 inline nlohmann::json lasting(nlohmann::json summary) {
   for (const char* key : {"seconds", "seconds_per_round", "samples_per_second", "peak_rss_bytes",
-                          "threads", "processes", "transport", "seconds_waited"}) {
+                          "threads", "processes", "transport", "seconds_waited", "ended", "host"}) {
     summary.erase(key);
   }
   return summary;

@@ -170,7 +170,7 @@ data = "digits"
             "not on --device cpu: [cpu] precision must be one of fp32, int8, got bf16");
   EXPECT_EQ(on_cpu.rows[2].missing, "");
   EXPECT_EQ(error("bytes", "gpu"),
-            "[device] no device is named 'gpu' (did you mean 'cpu'?); there are cpu, cuda");
+            "[device] no device is named 'gpu' (did you mean 'cuda'?); there are cpu, cuda");
   try {
     read_sweep("title = \"t\"\nrows = [{label = \"odd\", precision = \"int9\"}]\n", "f.toml",
                {.settings = {{"device", "cuda"}}});

@@ -36,22 +36,16 @@ class Writer {
   Writer(const Runs& runs, bool live) : runs_(runs) {
     data_.live = live;
     for (const ShownRun& run : runs.runs) {
-      record_of_.push_back(data_.records.size());
-      data_.records.push_back(&run.record);
-      data_.names.push_back(run.label);
-      data_.places.push_back(run.in_sweep);
+      record_of_.push_back(add(run.record, run.label, run.in_sweep));
       for (const auto& [label, control] : run.controls) {
-        data_.records.push_back(&control);
-        data_.names.push_back(run.label + ", " + label);
-        data_.places.push_back(run.in_sweep);
+        add(control, run.label + ", " + label, run.in_sweep);
       }
     }
     for (const SeedGroup& group : runs.groups) {
       groups_.push_back(&shown_of(runs, group));
-      group_record_.push_back(group.mean ? data_.records.size() : record_of_[group.runs.front()]);
-      if (!group.mean) continue;
-      data_.records.push_back(&group.mean->record);
-      data_.names.push_back(group.mean->label);
+      group_record_.push_back(group.mean
+                                  ? add(group.mean->record, group.mean->label, group.mean->in_sweep)
+                                  : record_of_[group.runs.front()]);
     }
   }
 
@@ -116,6 +110,14 @@ class Writer {
   const PageData& data() const { return data_; }
 
  private:
+  /// Returns the place of the record in the data.
+  std::size_t add(const Record& record, const std::string& name, const sweep::Place& place) {
+    data_.records.push_back(&record);
+    data_.names.push_back(name);
+    data_.places.push_back(place);
+    return data_.records.size() - 1;
+  }
+
   static Cells scatter_table(const Scatter& scatter) {
     Cells rows{{{"run"}, {"compression factor"}, {"y"}}};
     rows.front().back().text = scatter.y;
