@@ -123,7 +123,8 @@ std::unique_ptr<LearningRate> make(const Arguments& arguments) {
 }
 
 constexpr Parameter kRate{"rate", "0.1", "[0, inf)", "the rate after warm-up"};
-constexpr Parameter kWarmup{"warmup", "0", "[0, inf) or P%", "epochs of linear warm-up, or a part of the run"};
+constexpr Parameter kWarmup{"warmup", "0", "[0, inf) or P%",
+                            "epochs of linear warm-up, or a part of the run"};
 
 constexpr Parameter kPlain[] = {kRate, kWarmup};
 constexpr Parameter kSteps[] = {

@@ -15,9 +15,9 @@ namespace hearsay::gossip {
 ///   halve     r / 2^floor(e / every)
 ///   cosine    r (1 + cos(pi e / E)) / 2, with E the epochs of the whole run
 ///
-/// times, during the first w epochs, 1/10 + 9/10 e / w: linear from a tenth, not from 0, so that the
-/// rate is positive in every round (some methods divide by it). w is `warmup`, or with warmup=P% the
-/// part P/100 of E. Immutable: safe to share between threads.
+/// times, during the first w epochs, 1/10 + 9/10 e / w: linear from a tenth, not from 0, so that
+/// the rate is positive in every round (some methods divide by it). w is `warmup`, or with
+/// warmup=P% the part P/100 of E. Immutable: safe to share between threads.
 class LearningRate {
  public:
   virtual ~LearningRate() = default;

@@ -16,8 +16,8 @@ std::string evaluation_text(const train::Metrics& metrics, double bytes, int wid
 /// " 82.25 %": a value with its unit, padded so that the values of different peers align.
 std::string peer_value_text(const engine::Metric& metric, double value);
 
-/// "; receivers: clip; peers 3, 9 lie (noise), and means are without them"; empty if all believe each
-/// other and rightly so. `config` is resolved.
+/// "; receivers: clip; peers 3, 9 lie (noise), and means are without them"; empty if all believe
+/// each other and rightly so. `config` is resolved.
 std::string liars_text(const train::RunOptions& config);
 
 }  // namespace hearsay::report

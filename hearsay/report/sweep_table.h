@@ -35,8 +35,8 @@ SweepTable tabulate(const sweep::SweepRecord& record,
 /// "SP %".
 std::string with_unit(const sweep::Figure& figure);
 
-/// "91.02 +- 0.35" (mean and standard deviation over seeds) of a figure of a row; "failed", or '-' if there is
-/// none yet.
+/// "91.02 +- 0.35" (mean and standard deviation over seeds) of a figure of a row; "failed", or '-'
+/// if there is none yet.
 std::string cell_text(const sweep::SweepRecord& record, const SweepTable& table, std::size_t row,
                       std::size_t figure);
 

@@ -97,7 +97,8 @@ TEST(RunOptions, AreWrittenInTheOrderOfTheTable) {
             "'all'\ninit = 'none'\n"
             "optimizer = 'auto'\nlr = 'auto'\nepochs = 0\nrounds = 0\nbatch = 32\nseed = 1\n"
             "timing = 'lock-step'\n"
-            "link = 'none'\nrobust = 'none'\nliars = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice = 'cpu'\nprecision = "
+            "link = 'none'\nrobust = 'none'\nliars = 'none'\nevaluate = 0\ncheckpoint = 0\ndevice "
+            "= 'cpu'\nprecision = "
             "'auto'\ncompare = 'auto'\n"
             "threads = 0\n");
 }
