@@ -37,8 +37,6 @@ constexpr double kMostMade = 1e7;                               ///< numbers of 
 /// never less, than of a larger model.
 constexpr std::size_t kSmall = 64;
 
-bool is_asynchronous(const train::RunOptions& config) { return config.timing == "asynchronous"; }
-
 /// Faults of a simulated network are not for rounds in lock step.
 void check_link(const train::RunOptions& config) {
   try {
@@ -138,6 +136,8 @@ constexpr Family kFamilies[] = {
 };
 
 }  // namespace
+
+bool is_asynchronous(const train::RunOptions& config) { return config.timing == "asynchronous"; }
 
 void check_timing(const train::RunOptions& config, const gossip::ProcessGroup& group) {
   if (!is_asynchronous(config)) return check_link(config);

@@ -12,6 +12,9 @@
 
 namespace hearsay::run {
 
+/// Whether its peers wait for nobody.
+bool is_asynchronous(const train::RunOptions& config);
+
 /// Throws InvalidArgument if a run of this process group cannot have this timing and this link.
 void check_timing(const train::RunOptions& config, const gossip::ProcessGroup& group);
 

@@ -229,7 +229,7 @@ std::optional<Warning> Diagnosis::apart() const {
 }
 
 std::optional<Warning> Diagnosis::fallen() const {
-  if (!fall_) return {};
+  if (!fall_ || of_.training_rounds < kFewRounds) return {};
   const train::MetricResult* score = last_->find(engine::kAccuracy.key);
   const Peer& peer = peers_[fall_->peer];
   const bool still = peer.last - *of_.commonest < 0.5 * (peer.best - *of_.commonest);
@@ -251,7 +251,7 @@ std::optional<Warning> Diagnosis::fallen() const {
 }
 
 std::optional<Warning> Diagnosis::behind() const {
-  if (!communicates() || !of_.commonest) return {};
+  if (!communicates() || !of_.commonest || of_.training_rounds < kFewRounds) return {};
   std::vector<double> values;
   for (const Peer& peer : peers_) {
     if (peer.has_figures) values.push_back(peer.last);

@@ -39,8 +39,6 @@ std::string common_settings(train::RunOptions config) {
   return config.to_toml();
 }
 
-bool is_asynchronous(const train::RunOptions& config) { return config.timing == "asynchronous"; }
-
 /// Makes a runner in every process, or throws in every process.
 std::unique_ptr<Runner> make_runner(const train::RunOptions& config, const fs::path& out,
                                     Observer& observer, gossip::ProcessGroup& group,

@@ -37,13 +37,13 @@ std::string time_now() {
 }
 
 /// Empty if the machine has no name.
+}  // namespace
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "";
   return escape_non_utf8(name.data());
 }
-
-}  // namespace
 
 ProcessFigures figures_of_processes(const train::Trainer& trainer) {
   Bytes mine;

@@ -18,6 +18,9 @@ struct ProcessFigures {
   std::string isa{};                 ///< of all, each once: bits may differ if there are several
 };
 
+/// Of this machine; empty if it has none.
+std::string host_name();
+
 /// A collective call: all processes must make it.
 ProcessFigures figures_of_processes(const train::Trainer& trainer);
 /// Of this process, if there are no others.

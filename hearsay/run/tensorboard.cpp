@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hearsay/core/error.h"
+#include "hearsay/run/summary.h"
 
 namespace hearsay::run {
 
@@ -90,14 +92,11 @@ Bytes first_records(double wall_time) {
 }
 
 /// The name of this host, as far as it can be part of a file's name.
-std::string host_name() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "localhost";
-  std::string host(name);
-  for (char& c : host) {
-    if (c == '/') c = '-';
-  }
-  return host;
+/// As part of a file's name.
+std::string host_in_a_name() {
+  std::string host = host_name();
+  std::ranges::replace(host, '/', '-');
+  return host.empty() ? "localhost" : host;
 }
 
 double now() {
@@ -170,8 +169,8 @@ void TensorBoardLog::begin() {
   const double time = now();
   std::int64_t second = static_cast<std::int64_t>(time);
   do {  // a reader takes the files of a directory in the order of their names
-    file_ = directory_ /
-            fmt::format("{}{:010}.{}.{}{}", kPrefix, second++, host_name(), ::getpid(), kSuffix);
+    file_ = directory_ / fmt::format("{}{:010}.{}.{}{}", kPrefix, second++, host_in_a_name(),
+                                     ::getpid(), kSuffix);
   } while (fs::exists(file_));
   std::ifstream lines(directory_ / "metrics.jsonl", std::ios::binary);
   std::string line, last;

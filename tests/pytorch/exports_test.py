@@ -108,7 +108,7 @@ def check(hearsay, module, model, rounds, folder):
     run = folder / model
     subprocess.run(
         [hearsay, "train", "--quiet", "--out", run, "--data", f"npz:{folder / 'images.npz'}"]
-        + ["--model", model, "--rounds", str(rounds), "--batch", "16", "--seed", "3"]
+        + ["--model", model, "--rounds", str(rounds), "--batch", "16", "--lr", "cosine:0.1", "--seed", "3"]
         + ["--algorithm", "sgp", "--partition", "iid"],
         check=True,
     )

@@ -39,7 +39,8 @@ Fields written_fields() {
                     .rates_max = 1,
                     .rates = {1}};
   Fields fields;
-  for (const auto& [key, value] : nlohmann::json::parse(to_json_line(m, true)).items()) {
+  const nlohmann::json line = nlohmann::json::parse(to_json_line(m, true));
+  for (const auto& [key, value] : line.items()) {
     fields.insert(key);
   }
   const engine::MetricKeys keys = engine::keys_of(engine::kDistance);
