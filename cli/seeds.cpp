@@ -53,6 +53,9 @@ void tell(const std::vector<sweep::SweepRun>& runs, const fs::path& out, bool qu
   for (const sweep::SweepRun& run : runs) {
     if (fs::exists(run.out / "metrics.jsonl")) directories.push_back(run.out.string());
   }
+  if (quiet) {
+    for (const std::string& directory : directories) fmt::print("{}\n", directory);
+  }
   if (directories.empty()) return;
   const report::Runs read = report::read_runs(directories);
   for (const std::string& problem : read.problems) complain("hearsay: left out: {}\n", problem);

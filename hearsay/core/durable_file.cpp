@@ -191,7 +191,13 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t most) {
   text.resize(in.read(text.data(), text.size()));
   // What was appended since; files of /proc have no size at all.
   char more[1 << 12];
-  while (const std::size_t got = in.read(more, sizeof more)) text.append(more, got);
+  while (const std::size_t got = in.read(more, sizeof more)) {
+    text.append(more, got);
+    if (text.size() > most) {
+      throw CorruptData(
+          fmt::format("[files] {} has more than {} bytes, and grows", path.string(), most));
+    }
+  }
   return text;
 }
 

@@ -154,7 +154,7 @@ Registry<LearningRateEntry> learning_rate_registry() {
   return {"learning rate schedule", kRegistry};
 }
 
-std::unique_ptr<LearningRate> make_learning_rate(std::string_view spec) {
+std::string full_learning_rate(std::string_view spec) {
   const bool plain = !spec.empty() &&
                      std::string_view("0123456789.+-").find(spec.front()) != std::string_view::npos;
   const std::size_t comma = spec.find(',');
@@ -164,8 +164,11 @@ std::unique_ptr<LearningRate> make_learning_rate(std::string_view spec) {
                     "steps:0.1,at=100+150",
                     spec));
   }
-  const std::string full = plain ? "constant:" + std::string(spec) : std::string(spec);
-  return learning_rate_registry().make(full);
+  return plain ? "constant:" + std::string(spec) : std::string(spec);
+}
+
+std::unique_ptr<LearningRate> make_learning_rate(std::string_view spec) {
+  return learning_rate_registry().make(full_learning_rate(spec));
 }
 
 }  // namespace hearsay::gossip

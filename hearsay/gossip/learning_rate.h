@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "hearsay/core/registry.h"
@@ -31,6 +32,10 @@ class LearningRate {
 using LearningRateEntry = Row<std::unique_ptr<LearningRate>()>;
 
 Registry<LearningRateEntry> learning_rate_registry();
+
+/// The spec with its schedule: "0.1,warmup=5" is "constant:0.1,warmup=5". Throws InvalidArgument
+/// for a list of numbers.
+std::string full_learning_rate(std::string_view spec);
 
 /// make_learning_rate("steps:0.1,at=100+150,factor=0.1"); a plain number is a constant rate, so
 /// "0.1" is "constant:0.1". Throws InvalidArgument.

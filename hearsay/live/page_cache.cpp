@@ -36,7 +36,7 @@ std::string link_in(const fs::path& run) {
   for (const char* folder : {"", "compare", "compare/silence", "compare/full"}) {
     if (*folder != '\0' && is_link(run / folder)) return folder;
     for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "fleet.json",
-                             "events.jsonl", "peer.toml"}) {
+                             "events.jsonl", "peer.toml", "failure.json"}) {
       const fs::path file = fs::path(folder) / name;
       if (is_link(run / file)) return file.string();
     }

@@ -71,9 +71,10 @@ Json described_metrics(const fs::path& metrics) {
 Json last_line(const Columns& columns, const fs::path& directory) {
   const fs::path metrics = directory / "metrics.jsonl", failure = directory / "failure.json";
   Json line = Json::object();
-  if (is_file(failure)) {
-    const Json read = run::read_json_file(failure, "report");
+  try {  // a damaged one hides no run
+    const Json read = is_file(failure) ? run::read_json_file(failure, "report") : Json::object();
     if (const auto found = read.find("warnings"); found != read.end()) line["warnings"] = *found;
+  } catch (const std::exception&) {
   }
   if (columns.lines() > 0) line["metrics"] = described_metrics(metrics);
   for (const std::string& key : columns.keys()) {

@@ -22,15 +22,15 @@ constexpr double kGrowth = 10;  ///< of losses and of consensus distances
 /// set of a few hundred samples.
 double margin_above(double chance) { return std::min(0.05 * (100 - chance), 0.5 * chance); }
 
-/// Whether `lr` is a number, which means a constant rate.
+/// Whether `lr` is a number and nothing else.
 bool is_plain(const std::string& lr) { return lr.find_first_not_of("0123456789.+-e") == lr.npos; }
 
 /// `--lr` with `factor` times the rate, and the same schedule.
 std::string rate_times(const std::string& lr, double factor) {
-  const std::string spec = is_plain(lr) ? "constant:" + lr : lr;
+  const std::string spec = gossip::full_learning_rate(lr);
   const auto& row = gossip::learning_rate_registry().find(spec);
   const Arguments arguments(spec, row.parameters);
-  const std::string rate = fmt::format("{:.2g}", factor * arguments.number("rate"));
+  const std::string rate = fmt::format("{:.3g}", factor * arguments.number("rate"));
   std::string flag = "--lr " + (is_plain(lr) ? rate : fmt::format("{}:{}", row.name, rate));
   for (const Parameter& parameter : row.parameters.subspan(1)) {
     if (!arguments.given(parameter.key)) continue;

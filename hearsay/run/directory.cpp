@@ -76,9 +76,12 @@ void write_summary(const fs::path& out, const std::string& text) {
 }
 
 void write_failure(const fs::path& out, const Warning& failure) {
-  DurableFile file(out / "failure.json");
-  file.write(fmt::format("{{\"warnings\": {}}}\n", to_json({&failure, 1})));
-  file.commit();
+  try {
+    DurableFile file(out / "failure.json");
+    file.write(fmt::format("{{\"warnings\": {}}}\n", to_json({&failure, 1})));
+    file.commit();
+  } catch (const std::exception&) {  // the failure itself is what its user has to hear of
+  }
 }
 
 void clear_failure(const fs::path& out) {

@@ -25,7 +25,7 @@ void save_model(const std::filesystem::path& out, const std::string& name,
 /// Writes OUT/summary.json, the last file of a run.
 void write_summary(const std::filesystem::path& out, const std::string& text);
 
-/// Writes OUT/failure.json, of a run whose model is no longer finite.
+/// Writes OUT/failure.json, of a run whose model is no longer finite, if it can.
 void write_failure(const std::filesystem::path& out, const Warning& failure);
 /// The run begins or goes on: removes failure.json.
 void clear_failure(const std::filesystem::path& out);

@@ -36,7 +36,6 @@ std::string time_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%FT%TZ", &parts)};
 }
 
-/// Empty if the machine has no name.
 }  // namespace
 
 std::string host_name() {

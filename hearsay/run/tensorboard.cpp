@@ -91,8 +91,7 @@ Bytes first_records(double wall_time) {
   return records;
 }
 
-/// The name of this host, as far as it can be part of a file's name.
-/// As part of a file's name.
+/// The name of this host, as part of a file's name.
 std::string host_in_a_name() {
   std::string host = host_name();
   std::ranges::replace(host, '/', '-');

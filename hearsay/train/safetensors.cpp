@@ -238,13 +238,27 @@ void add_header(const Layout& layout, std::size_t begin, nlohmann::ordered_json&
   }
 }
 
+/// The description as it is written: readers bound headers (most_header), so the names of very many
+/// columns or classes are left out, and if that is not enough, all of it. "": none.
+std::string description_text(model::Description description) {
+  constexpr std::size_t kMost = std::size_t{15} << 17;  // quotes may double it in the header
+  std::string text = model::to_json(description);
+  if (text.size() <= kMost) return text;
+  description.features.clear();
+  description.classes.clear();
+  description.targets.clear();
+  text = model::to_json(description);
+  return text.size() <= kMost ? text : "";
+}
+
 }  // namespace
 
 void write_safetensors(const fs::path& path, const Layout& layout, std::span<const float> model,
                        const Layout& buffer_layout, std::span<const float> buffers,
                        const std::optional<model::Description>& description) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (description) header[kMetadata] = {{kDescription, model::to_json(*description)}};
+  const std::string described = description ? description_text(*description) : "";
+  if (!described.empty()) header[kMetadata] = {{kDescription, described}};
   add_header(layout, 0, header);
   add_header(buffer_layout, layout.dim(), header);
   std::string text = header.dump();

@@ -194,6 +194,8 @@ TEST(Diagnosis, AdviceKeepsTheScheduleOfTheRate) {
   EXPECT_EQ(advice(config), "--lr steps:0.05,at=10+20,warmup=1, or --compressor topk:keep=0.1");
   config = support::config_of({{"lr", "0.2"}, {"algorithm", "sgp"}});
   EXPECT_EQ(advice(config), "--lr 0.02");
+  config = support::config_of({{"lr", "50,warmup=0.5"}, {"algorithm", "sgp"}});
+  EXPECT_EQ(advice(config), "--lr constant:5,warmup=0.5");
   config = support::config_of({{"algorithm", "sgp"}});
   EXPECT_EQ(advice(config),
             "--lr cosine:0.01, or a warm-up (--lr "

@@ -195,6 +195,17 @@ TEST_F(SavedModelFile, SaysWhatItIs) {
       << "the format allows texts only";
 }
 
+/// Readers bound the header: what would not fit is left out.
+TEST_F(SavedModelFile, OfVeryManyColumnsIsReadAgain) {
+  model::Description wide = kWhat;
+  wide.features.assign(60'000, std::string(80, 'x'));
+  write_safetensors(file_, layout_, model_, buffers_, std::vector<float>{7, 8}, wide);
+  EXPECT_EQ(complaint(), "fits");
+  ASSERT_TRUE(read_description(file_));
+  EXPECT_TRUE(read_description(file_)->features.empty());
+  EXPECT_EQ(read_description(file_)->task, kWhat.task);
+}
+
 TEST_F(SavedModelFile, WithADamagedDescriptionIsCorrupt) {
   write(R"({"__metadata__": {"hearsay": "{\"format\": 1}"}})", 0);
   EXPECT_EQ(support::message_of<CorruptData>([&] { read_description(file_); }),

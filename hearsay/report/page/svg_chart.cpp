@@ -243,11 +243,6 @@ void widen(Range& range, bool log) {
   }
 }
 
-std::string with_log(std::string title, bool log) {
-  if (log && title.ends_with(')')) title.insert(title.size() - 1, ", log");
-  return title;
-}
-
 /// A name for a file.
 std::string file_name(std::string id) {
   for (char& c : id) {
@@ -280,7 +275,7 @@ std::string svg_of(const Chart& chart, const std::vector<const Record*>& records
   Picture picture(x, y);
   picture.label(bytes ? "Bytes sent by all peers (B, log)" : "Rounds",
                 bytes ? SvgAxis::Numbers::kBytes : SvgAxis::Numbers::kPlain,
-                with_log(chart.y, chart.log),
+                chart.log ? with_log(chart.y) : chart.y,
                 chart.y.find("(B") == std::string::npos ? SvgAxis::Numbers::kPlain
                                                         : SvgAxis::Numbers::kBytes);
   for (std::size_t k = 0; k + 1 < curves.size(); ++k) {
