@@ -75,7 +75,7 @@ std::string provenance(std::span<const ShownRun> runs) {
     if (text.empty()) return;
     html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, escape_markup(text));
   };
-  if (runs.size() == 1) add("run", runs.front().label);
+  if (runs.size() == 1) add("run", runs.front().record.name());
   if (const auto times = texts_of(runs, "ended"); !times.empty()) {
     const std::string first = readable_time(*times.begin()), last = readable_time(*times.rbegin());
     add("ended", first == last ? last : fmt::format("{} to {}", first, last));
