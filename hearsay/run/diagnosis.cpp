@@ -215,7 +215,7 @@ std::optional<Warning> Diagnosis::at_chance() const {
 }
 
 std::optional<Warning> Diagnosis::apart() const {
-  if (!communicates() || !(early_distance_ > 0)) return {};
+  if (!communicates() || !(early_distance_ > 0) || of_.training_rounds < kFirstRounds) return {};
   if (late_distance_ < kGrowth * early_distance_) return {};
   std::vector<std::string> advice;
   add_eta(config_, of_.averaging_rate, advice);
@@ -229,7 +229,7 @@ std::optional<Warning> Diagnosis::apart() const {
 }
 
 std::optional<Warning> Diagnosis::fallen() const {
-  if (!fall_ || of_.training_rounds < kFewRounds) return {};
+  if (!fall_ || of_.training_rounds < kFirstRounds) return {};
   const train::MetricResult* score = last_->find(engine::kAccuracy.key);
   const Peer& peer = peers_[fall_->peer];
   const bool still = peer.last - *of_.commonest < 0.5 * (peer.best - *of_.commonest);
@@ -251,7 +251,7 @@ std::optional<Warning> Diagnosis::fallen() const {
 }
 
 std::optional<Warning> Diagnosis::behind() const {
-  if (!communicates() || !of_.commonest || of_.training_rounds < kFewRounds) return {};
+  if (!communicates() || !of_.commonest || of_.training_rounds < kFirstRounds) return {};
   std::vector<double> values;
   for (const Peer& peer : peers_) {
     if (peer.has_figures) values.push_back(peer.last);

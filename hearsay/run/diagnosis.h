@@ -56,6 +56,8 @@ Circumstances circumstances_of(const train::RunView& run);
 class Diagnosis {
  public:
   static constexpr std::uint64_t kFewRounds = 20;
+  /// Until then peers swing, and neither fall back nor drift apart.
+  static constexpr std::uint64_t kFirstRounds = 100;
 
   /// `config` is resolved.
   Diagnosis(const train::RunOptions& config, const Circumstances& of);
