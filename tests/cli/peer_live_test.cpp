@@ -6,7 +6,7 @@ namespace hearsay::cli {
 namespace {
 
 TEST_F(Fleet, IsSeenInTheLivePageOfADeviceAndReportedAsOneRun) {
-  make_fleet(2, "algorithm = 'sgp'\nrounds = 600\n");
+  make_fleet(2, "algorithm = 'sgp'\nrounds = 1200\n");
   begin(0, {"peer", "--identity", "pi-0.pem", "--out", "pi-0", "--min-round", "5ms", "--live",
             "fleet.toml"});
   const std::string said = "hearsay: the run can be watched at http://127.0.0.1:";
