@@ -307,8 +307,8 @@ TEST_F(Commands, ReportComparesRuns) {
   EXPECT_EQ(output({"report", "dsgd", "psgd", "--wide", "--html", "both.html"}),
             table + "\npage: both.html\n");
   const std::string page = support::read_text(scratch_ / "both.html");
-  expect_all(page, {"<!DOCTYPE html>", "<summary>dsgd: dsgd on ",
-                    "<summary>psgd: psgd on ", "<table class=\"sortable\">", "</html>"});
+  expect_all(page, {"<!DOCTYPE html>", "<summary>dsgd: dsgd on ", "<summary>psgd: psgd on ",
+                    "<table class=\"sortable\">", "</html>"});
 }
 
 TEST_F(Commands, ReportPutsItsPageBesideTheRunOrHere) {
