@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "hearsay/algorithm/robust/aggregation.h"
 #include "hearsay/core/error.h"
 #include "hearsay/train/init.h"
 #include "hearsay/train/setup.h"
@@ -99,6 +100,13 @@ Peer::Peer(Parts parts)
   rounds_.delivery = std::move(delivery);
   rounds_.link = rounds_.liars = "none";
   rounds_.facts = parts_.graph.facts;
+  // The driver checks it too, but only once there is a model: that may take others.
+  algorithm::check_aggregation(rounds_.robust, {.method = rounds_.method,
+                                                .graph_spec = rounds_.graph_name,
+                                                .graph = *rounds_.facts,
+                                                .schedule = *rounds_.schedule,
+                                                .asynchronous = true,
+                                                .on_host = machine_->kernels().on_host()});
   training_rounds_ = parts_.options.rounds > 0
                          ? parts_.options.rounds
                          : parts_.options.epochs * objective_->rounds_per_epoch();
